@@ -23,7 +23,6 @@ type anchors struct {
 	view   dyngraph.View
 	reqs   []matcher.Request
 	rows   bool
-	each   bool        // some request is not in the anchor hits: it wants rows of a plan that is counted
 	orders []*compiled // what is requested; a plan may be there several times
 	round  uint64
 	found  [][]start // by AnchorEntry.Note: what is requested of it
@@ -56,7 +55,6 @@ func (b *Backend) newAnchors(reqs []matcher.Request, use func(matcher.Request) b
 			c.asked.round, c.asked.requests = a.round, c.asked.requests[:0]
 		}
 		c.asked.requests = append(c.asked.requests, i)
-		a.each = a.each || c.summed()
 		a.orders = append(a.orders, c)
 	}
 	return a
@@ -64,9 +62,6 @@ func (b *Backend) newAnchors(reqs []matcher.Request, use func(matcher.Request) b
 
 // of returns what net edge i fits, in the order of the requests.
 func (a *anchors) of(i int) []start {
-	if a.rows && !a.each {
-		return a.opened(i)
-	}
 	n := &a.b.delta.Net[i]
 	starts := a.requested(a.b.anchors.Of(a.view.Label(n.From), n.Label, a.view.Label(n.To)))
 	if len(starts) == 0 {
@@ -80,37 +75,6 @@ func (a *anchors) of(i int) []start {
 		if x, y := &s.order.Steps[0], &s.order.Steps[1]; x.Passes(from) && y.Passes(to) {
 			fit = append(fit, s)
 		}
-	}
-	a.used += len(fit)
-	return fit[:len(fit):len(fit)]
-}
-
-// opened is of for rows, from what is known of the batch.
-func (a *anchors) opened(i int) []start {
-	hits := a.b.anchorHits().of(i)
-	if len(hits) == 0 {
-		return nil
-	}
-	n := 0
-	for _, o := range hits {
-		if o.c.asked.round == a.round {
-			n += len(o.c.asked.requests)
-		}
-	}
-	a.room(n)
-	fit := a.b.starts[a.used:a.used]
-	sorted := true
-	for _, o := range hits {
-		if o.c.asked.round != a.round {
-			continue
-		}
-		for _, r := range o.c.asked.requests {
-			sorted = sorted && (len(fit) == 0 || fit[len(fit)-1].request <= r)
-			fit = append(fit, start{r, o.o})
-		}
-	}
-	if !sorted {
-		slices.SortStableFunc(fit, func(x, y start) int { return cmp.Compare(x.request, y.request) })
 	}
 	a.used += len(fit)
 	return fit[:len(fit):len(fit)]

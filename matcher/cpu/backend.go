@@ -73,7 +73,6 @@ type Backend struct {
 	// anchors finds the plans that a net edge fits.
 	anchors  matcher.Anchors[anchorOrder]
 	progress *matcher.Progress
-	hits     anchorHits
 	summed   int     // how many plans are
 	rounds   uint64  // of looking for anchors
 	starts   []start // room for what is found
@@ -211,7 +210,6 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	b.listed = append(b.listed[:0:0], plans...)
 	live := slices.DeleteFunc(slices.Clone(plans), b.filter.Dormant)
 	b.anchors.Set(live, func(i, order int) anchorOrder { return newAnchorOrder(b.plans[live[i]], order) })
-	b.hits.batch = 0
 	b.summed = 0
 	for _, c := range b.plans {
 		if c.summed() {

@@ -61,19 +61,6 @@ func bitOf(s *program.Step) uint32 {
 // has reports whether a candidate bit is set.
 func has(bits []uint64, bit uint32) bool { return bits[bit>>6]>>(bit&63)&1 != 0 }
 
-// anchorHits lists, for each net edge of a batch, the oriented pattern edges of all plans that it can be the anchor of:
-// it has their labels and, where this is checked, candidates at both ends. The list is made once a batch.
-type anchorHits struct {
-	batch uint64 // Backend.phase of the list
-	list  []anchorHit
-	end   []uint32 // by net edge: the end of its hits in list
-}
-
-type anchorHit struct {
-	c *compiled
-	o *program.Order
-}
-
 // admits reports whether the ends of a net edge are candidates for the first two steps of an order of rows; false if
 // the order is nil.
 func (b *Backend) admits(o *program.Order, n *dyngraph.NetEdge) bool {
@@ -81,54 +68,20 @@ func (b *Backend) admits(o *program.Order, n *dyngraph.NetEdge) bool {
 	return o != nil && o.Steps[0].Passes(bits[int(n.From)*words:]) && o.Steps[1].Passes(bits[int(n.To)*words:])
 }
 
-// of returns the hits of net edge i.
-func (o *anchorHits) of(i int) []anchorHit {
-	from := uint32(0)
-	if i > 0 {
-		from = o.end[i-1]
-	}
-	return o.list[from:o.end[i]]
-}
-
-// anchorHits returns the hits of the staged batch.
-func (b *Backend) anchorHits() *anchorHits {
-	hits := &b.hits
-	if hits.batch == b.phase {
-		return hits
-	}
-	hits.batch = b.phase
-	hits.list, hits.end = hits.list[:0], hits.end[:0]
-	if cap(hits.list) > maxStarts {
-		hits.list = nil
-	}
-	for i := range b.delta.Net {
-		b.addHits(&b.delta.Net[i])
-	}
-	return hits
-}
-
-// addHits appends the hits of a net edge, of the pattern edges that it fits by its labels.
-func (b *Backend) addHits(n *dyngraph.NetEdge) {
-	hits, bits, words, view := &b.hits, b.filter.Bits(), b.filter.Words(), b.g.View(dyngraph.New)
+// concernEdge notes the plans of which a net edge can be the anchor: it has the labels of an oriented pattern edge and,
+// where this is checked, candidates at both ends.
+func (b *Backend) concernEdge(n *dyngraph.NetEdge, note func(c *compiled, sign dyngraph.Sign)) {
+	bits, words, view := b.filter.Bits(), b.filter.Words(), b.g.View(dyngraph.New)
 	from, to := bits[int(n.From)*words:], bits[int(n.To)*words:]
 	fits := b.anchors.Of(view.Label(n.From), n.Label, view.Label(n.To)).List
 	for k := range fits {
 		f := &fits[k].Of
-		switch f.how {
-		case byBits:
-			if !has(from, f.from) || !has(to, f.to) || *f.c.missing > 0 {
-				continue
+		if f.how == byBits && has(from, f.from) && has(to, f.to) || f.how == bySteps && b.admits(f.o, n) {
+			if *f.c.missing == 0 {
+				note(f.c, n.Sign)
 			}
-		case bySteps:
-			if *f.c.missing > 0 || !b.admits(f.o, n) {
-				continue
-			}
-		case never, byGroup:
-			continue
 		}
-		hits.list = append(hits.list, anchorHit{f.c, f.o})
 	}
-	hits.end = append(hits.end, uint32(len(hits.list)))
 }
 
 // Concern reports the plans that a staged batch concerns; see matcher.Capabilities.
@@ -145,11 +98,8 @@ func (b *Backend) Concern(note func(plan int, sign dyngraph.Sign)) {
 	if b.summed == len(b.plans) {
 		return
 	}
-	hits := b.anchorHits()
 	for i := range b.delta.Net {
-		for _, o := range hits.of(i) {
-			noteOnce(o.c, b.delta.Net[i].Sign)
-		}
+		b.concernEdge(&b.delta.Net[i], noteOnce)
 	}
 }
 
