@@ -50,7 +50,7 @@ race: ## run the tests of packages with goroutines under the race detector; need
 test-data: ## run the cases with known answers in ../shared/data
 	@test -d ../shared/data || { echo "../shared/data is missing: the cases with known answers are there" >&2; exit 1; }
 	$(GO) test -tags data -timeout 30m -run '^TestData' \
-		$$(grep -rl --include='*_test.go' '^//go:build data' . | xargs -n1 dirname | sort -u)
+		$$(grep -rl --include='*_test.go' '^//go:build data' . | xargs grep -l '^func TestData' | xargs -n1 dirname | sort -u)
 
 KILLS       ?= 50
 RESTARTS    ?= 5
@@ -108,15 +108,14 @@ soak: ## run the daemon for DURATION (10m) on a stream that inserts and deletes;
 	SOAK_DURATION=$(DURATION) $(GO) test -timeout 0 -count 1 -v -run P4Soak ./cmd/motifd
 
 .PHONY: vet
-vet: ## go vet, with every build tag but those of the GPU backend
-	$(GO) vet -tags data,kafka ./...
+vet: ## go vet, with every build tag but those that need cuda.h
+	$(GO) vet -tags data,kafka,emu,ptx ./...
 
 .PHONY: lint
 lint: vet ## vet, staticcheck, gofmt, and lines of at most 120 columns in Go, CUDA and Markdown
 	$(GO) run ./.ci/columns
 	$(GO) run $(STATICCHECK) ./...
-	$(GO) run $(STATICCHECK) -tags data,kafka ./cmd/motifd ./stream/kafka/...
-	$(GO) run $(STATICCHECK) -tags emu,data,ptx $(GPU_PACKAGES)
+	$(GO) run $(STATICCHECK) -tags data,kafka,emu,ptx $(GPU_PACKAGES) ./stream/kafka/...
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt -w these files:"; echo "$$unformatted"; exit 1; } >&2
 
 # A number of inputs and not a time: when its time ends, go test can report the deadline as a failure of the target.
@@ -161,7 +160,6 @@ MSAN     = -fsanitize=memory -fno-sanitize-memory-param-retval -fsanitize-ignore
 
 .PHONY: test-gpu-code
 test-gpu-code: ## run the kernels in a warp emulator with ASan and UBSan; compare PTX and cubins with the sources (clang-19, C++, pip)
-	$(GO) vet -tags emu,data,ptx $(GPU_PACKAGES)
 	@test -d ../shared/data || echo "../shared/data is missing: its cases are not played on the emulator" >&2
 	mkdir -p build
 	kernels/emu/build.sh $(CURDIR)/build/emulator -w -O2 -fsanitize=address,undefined -fno-sanitize-recover=undefined

@@ -141,6 +141,7 @@ func TestS11CompleteBipartitePattern(t *testing.T) {
 // TestDensePatternsAgainstReference plants random patterns of 65 to 496 edges in noise, and has cpu and reference
 // follow a stream that makes and breaks them.
 func TestDensePatternsAgainstReference(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestS11CompletePatternOf496Edges has dense patterns with 3 threads")
 	t.Parallel()
 	signs, most := map[dyngraph.Sign]int{}, 0
 	matchertest.ForSeedsUntil(t, 12, func() bool { return len(signs) == 2 && most > 300 },

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/matcher"
+	"motifd/matcher/matchertest"
 	"motifd/stream"
 	"motifd/stream/file"
 	"motifd/stream/streamtest"
@@ -65,12 +66,16 @@ func TestS9CrashAtEveryCall(t *testing.T) {
 			require.NoError(t, w.run(nil))
 			want := text(out.Visible(), false)
 			require.Greater(t, len(want), 50)
+			start := func() (*world, func() []string) {
+				w, out := inMemory(t, mode, input, qs...)
+				return w, func() []string { return text(out.Visible(), mode == streamtest.Blind) }
+			}
+			if matchertest.UnderRace { // the goroutines are the same at each point
+				crashAtEveryCall(t, want, eachPointByTurns, start)
+				return
+			}
 			for _, point := range crashPoints {
-				crashAtEveryCall(t, want, func(int) streamtest.CrashPoint { return point },
-					func() (*world, func() []string) {
-						w, out := inMemory(t, mode, input, qs...)
-						return w, func() []string { return text(out.Visible(), mode == streamtest.Blind) }
-					})
+				crashAtEveryCall(t, want, func(int) streamtest.CrashPoint { return point }, start)
 			}
 		})
 	}
@@ -79,6 +84,7 @@ func TestS9CrashAtEveryCall(t *testing.T) {
 // TestS11CapsAndSamplesSurviveCrashes crashes a run with capped and sampled queries at each call: the records that are
 // left out, the notices, and what negatives say of lost positives are those of an undisturbed run.
 func TestS11CapsAndSamplesSurviveCrashes(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestS9CrashAtEveryCall crashes the same goroutines")
 	input := updates(rand.New(rand.NewPCG(1, 2)), 60)
 	ring, path, sampled := queries(t)[0], queries(t)[1], queries(t)[1]
 	ring.MaxMatches, path.MaxMatches, path.ExactTotal = 1, 3, true
@@ -104,7 +110,11 @@ func TestS11CapsAndSamplesSurviveCrashes(t *testing.T) {
 // TestS9CrashAgainAndAgain crashes at random calls until the input is done.
 func TestS9CrashAgainAndAgain(t *testing.T) {
 	qs := queries(t)
-	for seed := range uint64(15) {
+	seeds := uint64(15)
+	if matchertest.UnderRace {
+		seeds = 4
+	}
+	for seed := range seeds {
 		for name, mode := range outputModes {
 			rng := rand.New(rand.NewPCG(seed, 7))
 			input := updates(rng, 40+rng.IntN(40))

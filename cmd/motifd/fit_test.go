@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"motifd/matcher/matchertest"
 	"motifd/stream/kafka"
 	"motifd/stream/kafka/admin"
 	"motifd/stream/kafka/brokertest"
@@ -168,6 +169,7 @@ func fenced(t *testing.T, f *fit) {
 // TestP3OutputDoesNotFit: what does not fit together is refused, with what can be done; nothing is overwritten, and the
 // daemon starts when it is told what is wanted.
 func TestP3OutputDoesNotFit(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestP3Fenced has the goroutines of its daemons")
 	t.Parallel()
 	outputDoesNotFit(t, newFit(t))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/cmd/motifd/internal/admin"
+	"motifd/matcher/matchertest"
 )
 
 // countLines counts the lines of a text that have all of some parts.
@@ -30,6 +31,7 @@ func countLines(text string, parts ...string) (n int) {
 // puts out the same bytes. Then the payments are withdrawn. With a cap, the first matches are put out, and no limit is
 // reached.
 func TestS11OneHubDoesNotHoldTheDaemon(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestS11OneHubOnKafka has a hub in the same goroutines")
 	t.Parallel()
 	var senders []string
 	for i := range 10 {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/cmd/motifd/internal/payments"
+	"motifd/matcher/matchertest"
 )
 
 const fileConfig = `
@@ -411,6 +412,7 @@ func TestUpsert(t *testing.T) {
 // TestRunStopsAtADamagedFile: a truncated file ends the daemon with its name and the byte, and a whole copy is read on;
 // input.file.on_damage: skip leaves out the rest as one dead letter.
 func TestRunStopsAtADamagedFile(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestRunOnFiles has the goroutines of the daemon, TestDamageStops those of the source")
 	t.Parallel()
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)

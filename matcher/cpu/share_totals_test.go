@@ -108,7 +108,11 @@ func TestS7SharedTotalsAreThoseOfTheReference(t *testing.T) {
 		}
 		ref, backends := reference.New(), []matcher.Backend{}
 		oneByOne := rng.IntN(2) == 0
-		for threads := 1; threads <= 8; threads++ {
+		step := 1
+		if matchertest.UnderRace {
+			step = 3
+		}
+		for threads := 1; threads <= 8; threads += step {
 			b := eager(t, threads, 1<<20)
 			b.work.Hold = untilSo
 			b.enumerates = oneByOne
