@@ -50,7 +50,7 @@ func TestLargestPatternIsWithinTheBound(t *testing.T) {
 		}
 	}
 	src := strings.Join(paths, " ") + " RETURN " + strings.Join(names, ", ") + ";"
-	ast, err := cypherParser.ParseString("", src)
+	_, ast, err := readCypher(src, newBuilder(Options{}), false)
 	require.NoError(t, err)
-	require.Len(t, ast.Matches, len(paths))
+	require.Len(t, ast.matches, len(paths))
 }

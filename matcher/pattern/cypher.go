@@ -1,68 +1,42 @@
 package pattern
 
 import (
-	"errors"
+	"reflect"
 	"strings"
 
-	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
 
 	"motifd/matcher"
+	"motifd/matcher/condition"
 )
 
+// parseCypher reads labels and directions, and refuses all else.
 func parseCypher(src string, b *builder) error {
-	ast, err := cypherParser.ParseString("", src)
+	p, ast, err := readCypher(src, b, false)
 	if err != nil {
-		return explain(src, err, b)
+		return err
 	}
-	p := &cypherBuilder{
-		builder:  b,
-		vertexOf: make(map[string]int),
-		edgeOf:   make(map[string]position),
-		labelAt:  make(map[int]position),
-	}
-	for _, m := range ast.Matches {
-		for _, path := range m.Paths {
-			if err := p.path(path); err != nil {
-				return err
-			}
-		}
-	}
-	if ast.Return == nil {
-		return nil
-	}
-	for _, n := range ast.Return.Names {
-		name, err := p.variable(n, inReturn)
-		if err != nil {
+	for _, m := range ast.matches {
+		if err := p.match(m); err != nil {
 			return err
 		}
-		if !p.known(name) {
-			return p.fail(at(n.Pos), "RETURN names %s, which no MATCH mentions", short(name))
-		}
 	}
-	return nil
+	return p.returns(ast.fields)
 }
 
-// explain turns an error of the parser into one that names what is not supported.
-func explain(src string, err error, b *builder) error {
-	var unexpected *participle.UnexpectedTokenError
-	if !errors.As(err, &unexpected) {
-		var parse participle.Error
-		if errors.As(err, &parse) {
-			return b.fail(at(parse.Position()), "%s", parse.Message())
-		}
-		return b.fail(position{1, 1}, "%v", err)
+// readCypher parses a source; full says how much of the language.
+func readCypher(src string, b *builder, full bool) (*cypherBuilder, *cypherQuery, error) {
+	tokens, err := cypherTokens(src, b)
+	if err != nil {
+		return nil, nil, err
 	}
-	tokens, lexErr := cypherParser.Lex("", strings.NewReader(src))
-	if lexErr != nil { // The last rule of the lexer matches anything.
-		return b.fail(position{1, 1}, "%v", lexErr)
-	}
-	i := 0
-	for i < len(tokens)-1 && tokens[i].Pos.Offset < unexpected.Unexpected.Pos.Offset {
-		i++
-	}
-	where, msg := unsupported(tokens, i)
-	return b.fail(at(where), "%s", msg)
+	ast, err := (&parser{builder: b, tokens: tokens, full: full}).query()
+	return &cypherBuilder{
+		builder:  b,
+		vertexOf: make(map[string]int),
+		edgeOf:   make(map[string]int),
+		labelAt:  make(map[int]position),
+	}, ast, err
 }
 
 func at(p lexer.Position) position { return position{p.Line, p.Column} }
@@ -71,8 +45,48 @@ func at(p lexer.Position) position { return position{p.Line, p.Column} }
 type cypherBuilder struct {
 	*builder
 	vertexOf map[string]int
-	edgeOf   map[string]position // where the edge was named
-	labelAt  map[int]position    // where the vertex got its label
+	edgeOf   map[string]int
+	labelAt  map[int]position // where the vertex got its labels
+
+	several      bool // a vertex may have several labels
+	vertexLabels []condition.Labels
+	edgeLabels   []condition.Labels
+	maps         []elementMap
+}
+
+// elementMap is a property map with its element.
+type elementMap struct {
+	of      condition.Ref
+	entries []*cypherEntry
+}
+
+func (p *cypherBuilder) match(m *cypherMatch) error {
+	for _, path := range m.paths {
+		if err := p.path(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// returns checks the names that RETURN lists.
+func (p *cypherBuilder) returns(r *cypherReturn) error {
+	if r == nil {
+		return nil
+	}
+	for _, item := range r.items {
+		if item.element == nil {
+			continue
+		}
+		name, err := p.variable(item.element, inReturn)
+		if err != nil {
+			return err
+		}
+		if !p.known(name) {
+			return p.fail(at(item.element.pos), "RETURN names %s, which no MATCH mentions", short(name))
+		}
+	}
+	return nil
 }
 
 func (p *cypherBuilder) known(name string) bool {
@@ -82,12 +96,12 @@ func (p *cypherBuilder) known(name string) bool {
 }
 
 func (p *cypherBuilder) path(path *cypherPath) error {
-	from, err := p.node(path.Head)
+	from, err := p.node(path.head)
 	if err != nil {
 		return err
 	}
-	for _, hop := range path.Hops {
-		to, err := p.node(hop.Node)
+	for _, hop := range path.hops {
+		to, err := p.node(hop.node)
 		if err != nil {
 			return err
 		}
@@ -100,17 +114,18 @@ func (p *cypherBuilder) path(path *cypherPath) error {
 }
 
 func (p *cypherBuilder) node(n *cypherNode) (int, error) {
-	label, err := p.label(n.Label)
+	labels, err := p.labels(n.labels, p.several)
 	if err != nil {
 		return 0, err
 	}
-	name, err := p.variable(n.Name, inNode)
+	name, err := p.variable(n.name, inNode)
 	if err != nil {
 		return 0, err
 	}
-	if first, ok := p.edgeOf[name]; ok {
+	if e, ok := p.edgeOf[name]; ok {
+		first := p.edgeAt[e]
 		return 0, p.fail(
-			at(n.Name.Pos),
+			at(n.name.pos),
 			"%s is an edge since %d:%d; a vertex needs a name of its own",
 			short(name),
 			first.line,
@@ -119,107 +134,152 @@ func (p *cypherBuilder) node(n *cypherNode) (int, error) {
 	}
 	v, again := p.vertexOf[name]
 	if !again {
-		where := at(n.Pos)
-		if n.Name != nil {
-			where = at(n.Name.Pos)
+		where := at(n.pos)
+		if n.name != nil {
+			where = at(n.name.pos)
 		}
-		if v, err = p.addVertex(where, name, label); err != nil {
+		if v, err = p.addVertex(where, name, ""); err != nil {
 			return 0, err
 		}
+		p.vertexLabels = append(p.vertexLabels, nil)
 		if name != "" {
 			p.vertexOf[name] = v
 		}
 	}
-	if label == "" {
+	p.addMap(condition.Ref{Index: v}, n.props)
+	if labels == nil {
 		return v, nil
 	}
-	switch had := p.vertices[v].Label; {
-	case had == "" || !again:
-		p.vertices[v].Label, p.labelAt[v] = label, at(n.Label.Pos)
-	case had != label:
-		first := p.labelAt[v]
-		return 0, p.fail(
-			at(n.Label.Pos),
-			"vertex %s has the label %s since %d:%d; it cannot have the label %s too: a vertex has one label",
-			short(name),
-			short(had),
-			first.line,
-			first.col,
-			short(label),
-		)
+	switch had := p.vertexLabels[v]; {
+	case had == nil:
+		p.vertices[v].Label, _ = labels.Single()
+		p.vertexLabels[v], p.labelAt[v] = labels, at(n.labels.pos)
+	case !reflect.DeepEqual(had, labels):
+		return 0, p.otherLabels(n, v, labels)
 	}
 	return v, nil
 }
 
+// otherLabels refuses a second mention of a vertex with labels that the first has not.
+func (p *cypherBuilder) otherLabels(n *cypherNode, v int, labels condition.Labels) error {
+	plain := func(s string) string { return s }
+	why := "a vertex has one label"
+	if p.several {
+		why = "write all its labels at one mention, as in (a:X:Y)"
+	}
+	return p.fail(
+		at(n.labels.pos),
+		"vertex %s has the label %s since %d:%d; it cannot have the label %s too: %s",
+		short(p.vertices[v].Name),
+		short(p.vertexLabels[v].Format(plain)),
+		p.labelAt[v].line,
+		p.labelAt[v].col,
+		short(labels.Format(plain)),
+		why,
+	)
+}
+
+func (p *cypherBuilder) addMap(of condition.Ref, entries []*cypherEntry) {
+	if len(entries) > 0 {
+		p.maps = append(p.maps, elementMap{of, entries})
+	}
+}
+
 func (p *cypherBuilder) hop(h *cypherHop, from, to int) error {
-	e := matcher.QueryEdge{From: from, To: to, Either: h.Left == h.Right}
+	e := matcher.QueryEdge{From: from, To: to, Either: h.left == h.right}
 	switch {
-	case h.Left && h.Right:
-		return p.fail(at(h.Pos), "an edge with two arrow heads is not supported; write -- for an edge in either "+
+	case h.left && h.right:
+		return p.fail(at(h.pos), "an edge with two arrow heads is not supported; write -- for an edge in either "+
 			"direction")
 	case !e.Either && !p.opt.Directed:
-		return p.fail(at(h.Pos), "the edge has a direction, but the graph is undirected; write -- or -[..]-")
-	case h.Left:
+		return p.fail(at(h.pos), "the edge has a direction, but the graph is undirected; write -- or -[..]-")
+	case h.left:
 		e.From, e.To = to, from
 	}
-	where := at(h.Pos)
-	if h.Edge != nil {
+	where := at(h.pos)
+	var labels condition.Labels
+	if h.edge != nil {
 		var err error
-		if e.Label, err = p.label(h.Edge.Label); err != nil {
+		if labels, err = p.labels(h.edge.labels, false); err != nil {
 			return err
 		}
-		if e.Name, err = p.variable(h.Edge.Name, inEdge); err != nil {
+		e.Label, _ = labels.Single()
+		if e.Name, err = p.variable(h.edge.name, inEdge); err != nil {
 			return err
 		}
 		if e.Name != "" {
-			where = at(h.Edge.Name.Pos)
+			where = at(h.edge.name.pos)
 		}
-		if v, ok := p.vertexOf[e.Name]; ok {
-			first := p.vertexAt[v]
-			return p.fail(
-				where,
-				"%s is a vertex since %d:%d; an edge needs a name of its own",
-				short(e.Name),
-				first.line,
-				first.col,
-			)
+		if err := p.newEdge(where, e.Name); err != nil {
+			return err
 		}
-		if first, ok := p.edgeOf[e.Name]; ok {
-			return p.fail(where, "the edge %s stands at %d:%d already; every edge has a name of its own, or none",
-				short(e.Name), first.line, first.col)
-		}
-		if e.Name != "" {
-			p.edgeOf[e.Name] = where
-		}
+		p.addMap(condition.Ref{Edge: true, Index: len(p.edges)}, h.edge.props)
 	}
+	p.edgeLabels = append(p.edgeLabels, labels)
 	return p.addEdge(where, e)
 }
 
+// newEdge checks that nothing has the name of a new edge, and gives it to the edge.
+func (p *cypherBuilder) newEdge(where position, name string) error {
+	if v, ok := p.vertexOf[name]; ok {
+		first := p.vertexAt[v]
+		return p.fail(
+			where,
+			"%s is a vertex since %d:%d; an edge needs a name of its own",
+			short(name),
+			first.line,
+			first.col,
+		)
+	}
+	if e, ok := p.edgeOf[name]; ok {
+		first := p.edgeAt[e]
+		return p.fail(where, "the edge %s stands at %d:%d already; every edge has a name of its own, or none",
+			short(name), first.line, first.col)
+	}
+	if name != "" {
+		p.edgeOf[name] = len(p.edges)
+	}
+	return nil
+}
+
 // variable returns the name of a vertex or edge, "" for an unnamed one.
-func (p *cypherBuilder) variable(n *cypherName, where spot) (string, error) {
+func (b *builder) variable(n *cypherName, where spot) (string, error) {
 	if n == nil {
 		return "", nil
 	}
-	if isReserved(n.Text) {
-		return "", p.fail(at(n.Pos), "%s", refuseReserved(n.Text, where))
+	if isReserved(n.text) {
+		return "", b.fail(at(n.pos), "%s", refuseReserved(n.text, where))
 	}
-	return p.unquote(n)
+	return b.unquote(n)
 }
 
-func (p *cypherBuilder) label(n *cypherName) (string, error) {
-	if n == nil {
-		return "", nil
+// labels returns the demand on an element's labels, nil for none; several says whether it may have more than one.
+func (p *cypherBuilder) labels(l *cypherLabels, several bool) (condition.Labels, error) {
+	labels, err := l.resolve(p.unquote)
+	if err != nil {
+		return nil, err
 	}
-	return p.unquote(n)
+	if a, ok := labels.Impossible(several); ok {
+		return nil, p.fail(at(l.pos), "%s can never hold: %s", short(condition.Labels{a}.Format(
+			func(s string) string { return s })), impossible(a, several))
+	}
+	return labels, nil
 }
 
-func (p *cypherBuilder) unquote(n *cypherName) (string, error) {
-	if n.Text[0] != '`' {
-		return n.Text, nil
+func impossible(a condition.Alternative, several bool) string {
+	if !several && len(a.All) > 1 {
+		return "there is one label; write X|Y for either"
 	}
-	name := strings.ReplaceAll(n.Text[1:len(n.Text)-1], "``", "`")
+	return "the same label is there and absent"
+}
+
+func (b *builder) unquote(n *cypherName) (string, error) {
+	if n.text[0] != '`' {
+		return n.text, nil
+	}
+	name := strings.ReplaceAll(n.text[1:len(n.text)-1], "``", "`")
 	if name == "" {
-		return "", p.fail(at(n.Pos), "an empty name; leave it out, with its colon, when anything may stand here")
+		return "", b.fail(at(n.pos), "an empty name; leave it out, with its colon, when anything may stand here")
 	}
 	return name, nil
 }

@@ -49,6 +49,25 @@ var clauses = map[string]string{
 	"DIFFERENT":  "DIFFERENT RELATIONSHIPS is the rule already; leave it out",
 }
 
+// fullClauses are the words of clauses that mean something in the full language, with where they stand.
+var fullClauses = map[string]string{
+	"WHERE": "WHERE stands behind the paths of a MATCH, once, not inside a vertex or an edge",
+	"AS":    "AS stands behind a field of RETURN, once",
+	"EXISTS": "EXISTS is not supported; all edges of a match stand in MATCH, and a property is tested by " +
+		"IS NOT NULL",
+	"NOT":  "NOT stands before a condition, as in WHERE NOT a.x = 1",
+	"CASE": "CASE is not supported; write conditions with AND and OR",
+}
+
+// clauseText says why a word that begins a part of Cypher cannot stand here, and whether it begins one.
+func clauseText(upper string, full bool) (string, bool) {
+	if why, ok := fullClauses[upper]; ok && full {
+		return why, true
+	}
+	why, ok := clauses[upper]
+	return why, ok
+}
+
 // reservedWords are openCypher's, beside those in clauses.
 var reservedWords = wordSet(
 	`ADD AND ASC ASCENDING BY CONSTRAINT CONTAINS DESC DESCENDING DO ELSE END ENDS FALSE FOR IN IS

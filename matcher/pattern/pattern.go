@@ -57,12 +57,9 @@ func Parse(language string, src []byte, opt Options) (*matcher.Query, error) {
 		)
 	}
 	b := newBuilder(opt)
-	if len(src) > MaxSource {
-		return nil, b.fail(position{1, 1}, "the pattern has more than %d bytes", MaxSource)
-	}
-	text := strings.TrimPrefix(string(src), "\ufeff") // a byte order mark, which some editors write
-	if at, bad := invalidUTF8(text); bad {
-		return nil, b.fail(at, "the pattern is not valid UTF-8 here; save it as UTF-8")
+	text, err := source(src, b)
+	if err != nil {
+		return nil, err
 	}
 	if err := parse(text, b); err != nil {
 		return nil, err
@@ -73,6 +70,18 @@ func Parse(language string, src []byte, opt Options) (*matcher.Query, error) {
 	}
 	q.Source, q.Language = string(bytes.Clone(src)), language
 	return q, nil
+}
+
+// source checks the text of a pattern, and takes off the byte order mark that some editors write.
+func source(src []byte, b *builder) (string, error) {
+	if len(src) > MaxSource {
+		return "", b.fail(position{1, 1}, "the pattern has more than %d bytes", MaxSource)
+	}
+	text := strings.TrimPrefix(string(src), "\ufeff")
+	if at, bad := invalidUTF8(text); bad {
+		return "", b.fail(at, "the pattern is not valid UTF-8 here; save it as UTF-8")
+	}
+	return text, nil
 }
 
 // invalidUTF8 finds the first byte of s that is not valid UTF-8.

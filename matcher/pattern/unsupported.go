@@ -16,6 +16,7 @@ const (
 	inNode        // inside (..)
 	inEdge        // inside [..]
 	inReturn      // after RETURN
+	inWhere       // in an expression
 )
 
 // locate tells where token i stands, from the tokens before it.
@@ -40,8 +41,8 @@ func locate(tokens []lexer.Token, i int) spot {
 }
 
 // unsupported names what stands at token i, where the parser could not go on, and says what would be right. The place
-// is that of the construct: its first token, which may stand before i.
-func unsupported(tokens []lexer.Token, i int) (lexer.Position, string) {
+// is that of the construct: its first token, which may stand before i. full says whether expressions are known.
+func unsupported(tokens []lexer.Token, i int, full bool) (lexer.Position, string) {
 	t := tokens[i]
 	where := locate(tokens, i)
 	var before lexer.Token
@@ -59,13 +60,11 @@ func unsupported(tokens []lexer.Token, i int) (lexer.Position, string) {
 			return before.Pos, refuseReserved(before.Value, where)
 		}
 		if !first && t.Value == "(" && isWord(before) {
-			return before.Pos, fmt.Sprintf(
-				"the function %s is not supported; RETURN takes names of vertices and edges, or *",
-				short(before.Value),
-			)
+			return before.Pos, fmt.Sprintf("the function %s is not supported; RETURN takes %s", short(before.Value),
+				returnable(full))
 		}
 	}
-	if msg := quotes(t); msg != "" {
+	if msg := quotes(t, full); msg != "" {
 		return t.Pos, msg
 	}
 	if isWord(t) && (where == inMatch || where == atStart) {
@@ -80,26 +79,46 @@ func unsupported(tokens []lexer.Token, i int) (lexer.Position, string) {
 		}
 	}
 	if isWord(t) {
-		if why, ok := clauses[strings.ToUpper(t.Value)]; ok {
+		if why, ok := clauseText(strings.ToUpper(t.Value), full); ok {
 			return t.Pos, why
 		}
 	}
-	if msg := unsupportedSign(t.Value, before.Value, where); msg != "" {
+	if full {
+		if msg := misplacedSign(t.Value, where); msg != "" {
+			return t.Pos, msg
+		}
+	} else if msg := unsupportedSign(t.Value, before.Value, where); msg != "" {
 		return t.Pos, msg
 	}
-	return t.Pos, fmt.Sprintf("unexpected %s; %s", describe(t), expected(t, before, where))
+	return t.Pos, fmt.Sprintf("unexpected %s; %s", describe(t), expected(t, before, where, full))
 }
 
-func isWord(t lexer.Token) bool { return t.Type == cypherLexer.Symbols()["Word"] }
+func isWord(t lexer.Token) bool { return t.Type == wordToken }
+
+// returnable says what RETURN takes.
+func returnable(full bool) string {
+	if full {
+		return "vertices, edges, properties and what +, - and * make of them, or *"
+	}
+	return "names of vertices and edges, or *"
+}
 
 // quotes answers quotes and comments.
-func quotes(t lexer.Token) string {
+func quotes(t lexer.Token, full bool) string {
 	switch symbols := cypherLexer.Symbols(); t.Type {
 	case symbols["OpenComment"]:
 		return "the comment is never closed; end it with */"
 	case symbols["OpenQuote"]:
 		return "the quoted name is never closed; end it with a backquote"
-	case symbols["String"], symbols["OpenString"]:
+	case symbols["OpenString"]:
+		if full {
+			return "the string is never closed; end it with the quote that begins it"
+		}
+		return "a string literal is not supported; names in quotes are written in backquotes"
+	case symbols["String"]:
+		if full {
+			return "a string stands in WHERE and in property maps; names in quotes are written in backquotes"
+		}
 		return "a string literal is not supported; names in quotes are written in backquotes"
 	}
 	return ""
@@ -162,16 +181,40 @@ func unsupportedSign(sign, before string, where spot) string {
 	return ""
 }
 
+// misplacedSign names constructs that begin with a sign and are not in the full language either.
+func misplacedSign(sign string, where spot) string {
+	switch inside := where == inNode || where == inEdge; {
+	case sign == "$" && inside:
+		return "a parameter stands in a property map or in WHERE, as in {blocked: $blocked}"
+	case sign == "*" && where == inEdge:
+		return "a variable length (*1..3) is not supported; write out a path, one query for each length"
+	case (sign == "*" || sign == "+" || sign == "{") && where == inMatch:
+		return "a quantified path is not supported; write out a path, one query for each length"
+	case sign == "(" && where == inNode:
+		return "a path in parentheses is not supported; write the paths one after the other, separated by commas"
+	case strings.Contains("+-/%^*", sign) && sign != "" && where == inReturn:
+		return "a vertex or edge stands for no value; write a property of it, as in a.x + b.x"
+	case sign == ":" && where == inReturn:
+		return "a label in RETURN is not supported; write it in MATCH, as in (a:Account)"
+	}
+	return ""
+}
+
 // expected says what could have stood at t.
-func expected(t, before lexer.Token, where spot) string {
-	digits := t.Type == cypherLexer.Symbols()["Number"]
+func expected(t, before lexer.Token, where spot, full bool) string {
+	digits := t.Type == numberToken
 	switch where {
 	case atStart:
 		return "a pattern starts with MATCH, as in MATCH (a:Account)-[:TRANSFER]->(b)"
 	case inNode, inEdge:
 		what, form := "vertex", "a vertex is written (name:Label), each part optional"
-		if where == inEdge {
+		switch {
+		case where == inEdge && full:
+			what, form = "edge", "an edge is written -[name:TYPE {property: value}]->, each part optional"
+		case where == inEdge:
 			what, form = "edge", "an edge is written -[name:TYPE]->, each part optional"
+		case full:
+			form = "a vertex is written (name:Label {property: value}), each part optional"
 		}
 		switch {
 		case digits:
@@ -184,6 +227,9 @@ func expected(t, before lexer.Token, where spot) string {
 		if before.Value == ";" {
 			return "a pattern ends with its semicolon; a file holds one pattern"
 		}
+		if full {
+			return "RETURN takes " + returnable(full) + ", and ends the pattern"
+		}
 		return "RETURN takes names of vertices and edges, separated by commas, or *, and ends the pattern"
 	}
 	switch before.Value {
@@ -192,6 +238,9 @@ func expected(t, before lexer.Token, where spot) string {
 	case "-", "<":
 		return "an edge is written -->, <--, --, -[..]->, <-[..]- or -[..]- and leads to a vertex: (..)"
 	case ")":
+		if full {
+			return "after a vertex stands an edge, a comma, WHERE, MATCH, RETURN or the end"
+		}
 		return "after a vertex stands an edge, a comma, MATCH, RETURN or the end"
 	}
 	return "a vertex is written in parentheses, as in (a:Account)"

@@ -1,0 +1,111 @@
+package condition
+
+import (
+	"slices"
+
+	"motifd/matcher/property"
+)
+
+// code is what a term does.
+type code uint8
+
+// Values come before isTrue, truths from there on.
+const (
+	constant code = iota // value
+	read                 // slot
+	neg                  // args[0]
+	add                  // args[0], args[1]
+	sub
+	mul
+	isTrue     // args[0], a bool
+	truth      // a constant
+	compare    // args[0] relation args[1]
+	in         // args[0] in members
+	startsWith // args[0], args[1]
+	isNull     // args[0]
+	not        // args[0]
+	and        // args, two or more
+	xor
+	or
+)
+
+// term is a node of an expression with its names resolved, parameters and constants put in, and chains split.
+type term struct {
+	code     code
+	relation Relation
+	pos      Pos
+	args     []*term
+	slot     Slot
+	value    property.Value // of constant
+	truth    Truth
+	members  members
+	typ      property.Type // of values; its kind is Null for the literal null
+	may      outcomes      // of truths
+	why      string        // why it can never be true, where that is known
+}
+
+func (t *term) isConstant() bool { return t.code == constant }
+
+func (t *term) isNullLiteral() bool { return t.code == constant && t.value.IsNull() }
+
+// slots calls f for every property that the term reads.
+func (t *term) slots(f func(Slot)) {
+	if t.code == read {
+		f(t.slot)
+	}
+	for _, a := range t.args {
+		a.slots(f)
+	}
+}
+
+// members are the values of an IN list, sorted, each once by its mathematical value.
+type members struct {
+	values []property.Value
+	null   bool // null is in the list
+}
+
+func newMembers(values []property.Value) (m members) {
+	for _, v := range values {
+		if v.IsNull() {
+			m.null = true
+		} else {
+			m.values = append(m.values, v)
+		}
+	}
+	order := func(a, b property.Value) int {
+		c, _ := property.Compare(a, b) // always known: resolve admits one class of types
+		return c
+	}
+	slices.SortStableFunc(m.values, order)
+	m.values = slices.CompactFunc(m.values, func(a, b property.Value) bool { return order(a, b) == 0 })
+	return m
+}
+
+// has is v IN list: as v = first OR v = second OR ... .
+func (m *members) has(v property.Value) Truth {
+	if len(m.values) == 0 && !m.null {
+		return False
+	}
+	if v.IsNull() {
+		return Unknown
+	}
+	lo, hi := 0, len(m.values)
+	for lo < hi {
+		middle := int(uint(lo+hi) >> 1)
+		c, ok := property.Compare(m.values[middle], v)
+		switch {
+		case !ok:
+			return Unknown
+		case c == 0:
+			return True
+		case c < 0:
+			lo = middle + 1
+		default:
+			hi = middle
+		}
+	}
+	if m.null {
+		return Unknown
+	}
+	return False
+}

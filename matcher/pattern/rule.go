@@ -1,0 +1,210 @@
+package pattern
+
+import (
+	"bytes"
+	"errors"
+
+	"motifd/matcher"
+	"motifd/matcher/condition"
+	"motifd/matcher/property"
+)
+
+// Declared is what a pattern's text is resolved against.
+type Declared struct {
+	Schema     *property.Schema               // nil declares no property
+	Parameters map[string]condition.Parameter // what $name stands for
+	// SeveralLabels says that a vertex may have more than one label.
+	SeveralLabels bool
+}
+
+// Rule is a pattern with all that step 1 of LANGUAGE lets it ask. Query alone says less: its Label is empty where an
+// element has alternatives, several labels or absent ones.
+type Rule struct {
+	Query        *matcher.Query
+	VertexLabels []condition.Labels // by pattern vertex; nil is no demand
+	EdgeLabels   []condition.Labels // by pattern edge
+	Conditions   []*condition.Condition
+	// Everything says that a record has every element with its declared properties: RETURN is absent or has a star.
+	Everything bool
+	Fields     []Field // what RETURN lists
+}
+
+// Field is a field of a record.
+type Field struct {
+	Name    string
+	Element condition.Ref      // without Formula
+	Formula *condition.Formula // nil for an element
+}
+
+// ParseRule reads a Cypher pattern with conditions. A mistake is an *Error.
+func ParseRule(src []byte, opt Options, declared Declared) (*Rule, error) {
+	b := newBuilder(opt)
+	text, err := source(src, b)
+	if err != nil {
+		return nil, err
+	}
+	p, ast, err := readCypher(text, b, true)
+	if err != nil {
+		return nil, err
+	}
+	p.several = declared.SeveralLabels
+	wheres, err := p.matches(ast.matches)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.returns(ast.fields); err != nil {
+		return nil, err
+	}
+	q, err := b.query()
+	if err != nil {
+		return nil, err
+	}
+	q.Source, q.Language = string(bytes.Clone(src)), Cypher
+	r := &Rule{Query: q, VertexLabels: p.vertexLabels, EdgeLabels: p.edgeLabels}
+	scope := &condition.Scope{Schema: declared.Schema, Parameters: declared.Parameters, Elements: r.elements()}
+	maps, err := p.mapConditions(q)
+	if err != nil {
+		return nil, err
+	}
+	if r.Conditions, err = condition.Split(scope, append(maps, wheres...)...); err != nil {
+		return nil, b.located(err)
+	}
+	return r, r.returns(p, ast.fields, scope)
+}
+
+// elements gives the variables, generated names included, what they stand for.
+func (r *Rule) elements() map[string]condition.Element {
+	all := make(map[string]condition.Element)
+	for i, v := range r.Query.Vertices {
+		all[v.Name] = condition.Element{Ref: condition.Ref{Index: i}, Labels: r.VertexLabels[i]}
+	}
+	for i, e := range r.Query.Edges {
+		all[e.Name] = condition.Element{Ref: condition.Ref{Edge: true, Index: i}, Labels: r.EdgeLabels[i]}
+	}
+	return all
+}
+
+// located gives an error of package condition the file.
+func (b *builder) located(err error) error {
+	var e *condition.Error
+	if errors.As(err, &e) {
+		return b.fail(position{e.Pos.Line, e.Pos.Col}, "%s", e.Msg)
+	}
+	return err
+}
+
+// matches builds the elements and returns the WHERE clauses. A WHERE reads what is mentioned before it, as in Cypher.
+func (p *cypherBuilder) matches(matches []*cypherMatch) ([]*condition.Expr, error) {
+	var wheres []*condition.Expr
+	for _, m := range matches {
+		if err := p.match(m); err != nil {
+			return nil, err
+		}
+		if m.where == nil {
+			continue
+		}
+		if err := p.readable(m.where, "WHERE names %s, which no MATCH before it mentions"); err != nil {
+			return nil, err
+		}
+		wheres = append(wheres, m.where)
+	}
+	return wheres, nil
+}
+
+// readable checks that the text itself names what an expression reads: generated names are not for expressions.
+func (p *cypherBuilder) readable(e *condition.Expr, format string) (err error) {
+	e.Variables(func(property *condition.Expr) {
+		if err == nil && !p.known(property.Text) {
+			err = p.fail(position{property.Pos.Line, property.Pos.Col}, format, short(property.Text))
+		}
+	})
+	return err
+}
+
+// mapConditions turns property maps into comparisons.
+func (p *cypherBuilder) mapConditions(q *matcher.Query) ([]*condition.Expr, error) {
+	var all []*condition.Expr
+	for _, m := range p.maps {
+		variable := ""
+		if m.of.Edge {
+			variable = q.Edges[m.of.Index].Name
+		} else {
+			variable = q.Vertices[m.of.Index].Name
+		}
+		seen := make(map[string]bool)
+		for _, entry := range m.entries {
+			key, err := p.unquote(entry.key)
+			if err != nil {
+				return nil, err
+			}
+			where := pos(entry.key.pos)
+			if seen[key] {
+				return nil, p.fail(at(entry.key.pos), "the property %s stands twice in the map", short(key))
+			}
+			seen[key] = true
+			if entry.value.Op == condition.OpNull {
+				return nil, p.fail(at(entry.key.pos), "a property in a map is never equal to null; write WHERE %s.%s "+
+					"IS NULL", variable, key)
+			}
+			reads := false
+			entry.value.Variables(func(*condition.Expr) { reads = true })
+			if reads {
+				return nil, p.fail(at(entry.key.pos), "a property map holds constants and parameters; write WHERE "+
+					"a.x = b.x")
+			}
+			all = append(all, &condition.Expr{Op: condition.OpCompare, Pos: where, Chain: []condition.Relation{condition.Eq},
+				Args: []*condition.Expr{{Op: condition.OpProperty, Pos: where, Text: variable, Property: key}, entry.value}})
+		}
+	}
+	return all, nil
+}
+
+// returns fills in the fields.
+func (r *Rule) returns(p *cypherBuilder, ast *cypherReturn, scope *condition.Scope) error {
+	r.Everything = ast == nil || ast.star
+	if ast == nil {
+		return nil
+	}
+	taken := make(map[string]bool)
+	if ast.star {
+		for name := range scope.Elements {
+			taken[name] = true
+		}
+	}
+	for _, item := range ast.items {
+		f, err := r.field(p, item, scope)
+		if err != nil {
+			return err
+		}
+		if taken[f.Name] {
+			return p.fail(at(item.pos), "two fields are called %s; give one another name with AS", short(f.Name))
+		}
+		taken[f.Name] = true
+		r.Fields = append(r.Fields, f)
+	}
+	return nil
+}
+
+func (r *Rule) field(p *cypherBuilder, item *cypherItem, scope *condition.Scope) (f Field, err error) {
+	switch {
+	case item.element != nil:
+		if f.Name, err = p.unquote(item.element); err != nil {
+			return f, err
+		}
+		f.Element = scope.Elements[f.Name].Ref
+	case item.as == nil && item.value.Op != condition.OpProperty:
+		return f, p.fail(at(item.pos), "the field has no name; write AS and one behind it")
+	default:
+		if err := p.readable(item.value, "RETURN names %s, which no MATCH mentions"); err != nil {
+			return f, err
+		}
+		f.Name = item.value.Text + "." + item.value.Property
+		if f.Formula, err = condition.NewFormula(scope, item.value); err != nil {
+			return f, p.located(err)
+		}
+	}
+	if item.as != nil {
+		f.Name, err = p.variable(item.as, inReturn)
+	}
+	return f, err
+}
