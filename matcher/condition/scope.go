@@ -114,7 +114,7 @@ func (s *Scope) slot(e *Expr) (Slot, error) {
 func undeclared(e *Expr, declared property.Declarations, what string, labels []string) error {
 	under := fmt.Sprintf("for the %s label %s", what, short(strings.Join(labels, ":")))
 	if labels[0] == "" {
-		under = fmt.Sprintf("for a %s of any label (%q)", what, property.Any)
+		under = fmt.Sprintf("for every %s (label %q)", what, property.Any)
 	}
 	hint := "graph.properties declares nothing there"
 	switch names, others := declared.Names(labels[0]), declared.Labels(e.Property); {

@@ -268,7 +268,7 @@ func (p *cypherBuilder) labels(l *cypherLabels, several bool) (condition.Labels,
 
 func impossible(a condition.Alternative, several bool) string {
 	if !several && len(a.All) > 1 {
-		return "there is one label; write X|Y for either"
+		return "an element has one label; write X|Y for either"
 	}
 	return "the same label is there and absent"
 }

@@ -158,7 +158,7 @@ func (p *parser) list() (*condition.Expr, error) {
 		}
 		e.Args = append(e.Args, v)
 		if t := p.token().Value; t != "," && t != "]" {
-			return nil, p.refuseExpression()
+			return nil, p.refuseExpression("]")
 		}
 	}
 	p.next()
@@ -212,6 +212,9 @@ func (p *parser) atom() (*condition.Expr, error) {
 		if n := p.token(); n.Type == wordToken && n.Pos.Offset == t.Pos.Offset+len(t.Value) {
 			return nil, p.fail(at(t.Pos), "%s is no number; one is written 12, 12.5 or 1.5e3", short(t.Value+n.Value))
 		}
+		if len(e.Text) > 1 && e.Text[0] == '0' && '0' <= e.Text[1] && e.Text[1] <= '9' {
+			return nil, p.fail(at(t.Pos), "the number %s begins with 0; write it without", short(e.Text))
+		}
 		return e, nil
 	case t.Type == stringToken:
 		s, err := unescape(p.next().Value)
@@ -244,7 +247,7 @@ func (p *parser) atom() (*condition.Expr, error) {
 		}
 		p.depth--
 		if !p.accept(")") {
-			return nil, p.refuseExpression()
+			return nil, p.refuseExpression(")")
 		}
 		return inner, nil
 	case isName(t) && p.after().Value == ".":

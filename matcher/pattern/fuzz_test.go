@@ -15,16 +15,9 @@ func FuzzText(f *testing.F)   { fuzz(f, Text, "testdata/text.case") }
 
 // fuzz holds that a parser never panics, that its errors point into the source, and that Format prints what it parsed.
 func fuzz(f *testing.F, language, seeds string) {
-	src, err := os.ReadFile(seeds)
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, c := range strings.Split(string(src), "\n\n") {
-		c, _, _ = strings.Cut(c, "----")
-		if _, pattern, ok := strings.Cut(c, "\n"); ok {
-			f.Add([]byte(pattern), true)
-			f.Add([]byte(pattern), false)
-		}
+	for _, src := range cases(f, seeds) {
+		f.Add([]byte(src), true)
+		f.Add([]byte(src), false)
 	}
 	f.Fuzz(func(t *testing.T, src []byte, directed bool) {
 		opt := Options{Name: "q", File: "f", Directed: directed}
@@ -45,6 +38,23 @@ func fuzz(f *testing.F, language, seeds string) {
 			t.Fatalf("%+v\nbecame\n%+v\nby\n%s", q, again, text)
 		}
 	})
+}
+
+// cases returns the patterns of transcripts.
+func cases(t testing.TB, files ...string) (all []string) {
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range strings.Split(string(src), "\n\n") {
+			c, _, _ = strings.Cut(c, "----")
+			if _, pattern, ok := strings.Cut(c, "\n"); ok {
+				all = append(all, pattern)
+			}
+		}
+	}
+	return all
 }
 
 func checkError(t *testing.T, src []byte, err error) {

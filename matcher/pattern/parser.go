@@ -179,7 +179,7 @@ func (p *parser) match() (*cypherMatch, error) {
 		switch t := p.token(); {
 		case t.EOF(), t.Value == ";", isKeyword(t, "MATCH"), isKeyword(t, "RETURN"):
 		default:
-			return nil, p.refuseExpression()
+			return nil, p.refuseExpression("")
 		}
 	}
 	return m, nil
@@ -262,7 +262,7 @@ func (p *parser) entries() ([]*cypherEntry, error) {
 		}
 		all = append(all, e)
 		if t := p.token().Value; t != "," && t != "}" {
-			return nil, p.refuseExpression()
+			return nil, p.refuseExpression("}")
 		}
 	}
 	return all, p.expect("}")
@@ -292,12 +292,8 @@ func (p *parser) item() (*cypherItem, error) {
 		}
 	} else {
 		var err error
-		if item.value, err = p.sum(); err != nil {
+		if item.value, err = p.value(); err != nil {
 			return nil, err
-		}
-		t := p.token()
-		if !t.EOF() && t.Value != "," && t.Value != ";" && !isKeyword(t, "AS") && !clauseWord(t) {
-			return nil, p.refuseExpression()
 		}
 	}
 	if p.full && p.keyword("AS") {
@@ -307,6 +303,24 @@ func (p *parser) item() (*cypherItem, error) {
 		}
 	}
 	return item, nil
+}
+
+// value reads a field that is no element alone.
+func (p *parser) value() (*condition.Expr, error) {
+	if p.token().EOF() || p.token().Value == ";" {
+		return nil, p.unexpected()
+	}
+	e, err := p.sum()
+	if err != nil {
+		return nil, err
+	}
+	switch t := p.token(); {
+	case t.EOF(), t.Value == ",", t.Value == ";", isKeyword(t, "AS"), clauseWord(t):
+		return e, nil
+	case t.Type == wordToken && isReserved(t.Value), strings.Contains("=<>", t.Value):
+		return nil, p.fail(at(t.Pos), "a condition in RETURN is not supported; RETURN takes %s", returnable(true))
+	}
+	return nil, p.refuseExpression("")
 }
 
 // clauseWord reports whether the token begins another clause, for which unsupported has a message.

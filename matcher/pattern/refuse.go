@@ -41,9 +41,16 @@ var words = map[string]string{
 	"WHERE":    "a second WHERE; join conditions by AND",
 }
 
-// refuseExpression says what stands at the token, behind an expression that does not end there.
-func (p *parser) refuseExpression() error {
+// refuseExpression says what stands at the token, behind an expression that does not end there. closing is the sign that
+// would end it, "" for the end of a WHERE.
+func (p *parser) refuseExpression(closing string) error {
 	t := p.token()
+	switch {
+	case closing != "" && (t.EOF() || t.Type != stringToken && strings.Contains(")]},;", t.Value)):
+		return p.fail(at(t.Pos), "unexpected %s; %s is missing", describe(t), closing)
+	case closing == "" && t.Value == ",":
+		return p.fail(at(t.Pos), "unexpected \",\"; a path stands before WHERE, and conditions are joined by AND")
+	}
 	if msg := quotes(t, p.full); msg != "" && t.Type != stringToken {
 		return p.fail(at(t.Pos), "%s", msg)
 	}
@@ -74,9 +81,9 @@ var functions = map[string]string{
 	"labels":    "write labels in MATCH",
 	"type":      "write the type in MATCH",
 	"coalesce":  "write a.x IS NULL OR a.x = 1",
-	"count":     "a condition is about one match",
-	"sum":       "a condition is about one match",
-	"collect":   "a condition is about one match",
+	"count":     "there are no aggregates",
+	"sum":       "there are no aggregates",
+	"collect":   "there are no aggregates",
 }
 
 // refuseAtom says what stands where a value or a condition should begin.

@@ -204,7 +204,7 @@ func (r *Rule) field(p *cypherBuilder, item *cypherItem, scope *condition.Scope)
 		}
 	}
 	if item.as != nil {
-		f.Name, err = p.variable(item.as, inReturn)
+		f.Name, err = p.variable(item.as, inWhere)
 	}
 	return f, err
 }

@@ -16,7 +16,7 @@ import (
 var rewrite = flag.Bool("rewrite", false, "write the answers into testdata; read the difference before committing it")
 
 // TestTranscripts parses every case of testdata/*.case and compares the answer. A case is a line `cypher directed` (or
-// text, or undirected), the pattern, a line `----` and the answer up to a blank line. In a pattern, \r, \t and \x stand
+// text, or rule, or undirected), the pattern, a line `----` and the answer up to a blank line. In a pattern, \r, \t and \x stand
 // for a carriage return, a tab and an invalid byte, and \n for the line break that a case cannot hold.
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.case")
@@ -47,8 +47,7 @@ func transcript(t *testing.T, file string) {
 		language, direction, _ := strings.Cut(head, " ")
 		text := strings.NewReplacer(`\r`, "\r", `\t`, "\t", `\x`, "\xff", `\n`, "\n").
 			Replace(strings.TrimSuffix(input, "\n"))
-		q, err := Parse(language, []byte(text), Options{Name: "q", File: "q", Directed: direction == "directed"})
-		got := answer(q, err)
+		got := parsed(language, []byte(text), Options{Name: "q", File: "q", Directed: direction == "directed"})
 		if !*rewrite && strings.TrimSpace(want) != got {
 			t.Errorf("%s:\n%s\n%s\nwant:\n%s\ngot:\n%s", file, head, input, want, got)
 		}
@@ -57,6 +56,15 @@ func transcript(t *testing.T, file string) {
 	if *rewrite {
 		require.NoError(t, os.WriteFile(file, []byte(strings.TrimSpace(out.String())+"\n"), 0o644))
 	}
+}
+
+func parsed(language string, src []byte, opt Options) string {
+	if language == "rule" {
+		r, err := ParseRule(src, opt, declared())
+		return ruleAnswer(r, err)
+	}
+	q, err := Parse(language, src, opt)
+	return answer(q, err)
 }
 
 // answer describes what Parse returned: the error, or the vertices and a line for each edge.

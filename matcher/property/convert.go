@@ -12,11 +12,17 @@ import (
 // ErrValue is wrapped by the error of a value that is not exactly of its declared type.
 var ErrValue = errors.New("bad property")
 
-func bad(t Type, text, why string) error {
+// cut shortens the text of a value for a message.
+func cut(text string) string {
 	const most = 64
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "..."
 	}
+	return text
+}
+
+func bad(t Type, text, why string) error {
+	text = cut(text)
 	return fmt.Errorf("%w: %s %s; the declared type is %v", ErrValue, text, why, t)
 }
 

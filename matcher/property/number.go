@@ -139,7 +139,7 @@ func (n number) units(scale int) (int64, error) {
 func Number(s string) (Value, error) {
 	n, err := scanNumber(s)
 	if err != nil {
-		return Value{}, fmt.Errorf("%q %w", s, err)
+		return Value{}, fmt.Errorf("%q %w", cut(s), err)
 	}
 	scale := max(n.decimals, 0)
 	if scale <= MaxScale {
@@ -151,7 +151,7 @@ func Number(s string) (Value, error) {
 		}
 	}
 	if !strings.ContainsAny(s, ".eE") {
-		return Value{}, fmt.Errorf("%s is beyond int64", s)
+		return Value{}, fmt.Errorf("%s is beyond int64", cut(s))
 	}
 	return nearest(s)
 }
@@ -160,7 +160,7 @@ func Number(s string) (Value, error) {
 func nearest(s string) (Value, error) {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsInf(f, 0) {
-		return Value{}, fmt.Errorf("%s is beyond float64", s)
+		return Value{}, fmt.Errorf("%s is beyond float64", cut(s))
 	}
 	return Float(f)
 }
