@@ -1,6 +1,7 @@
 package property
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -97,4 +98,35 @@ func decimalText(units int64, scale int) string {
 	}
 	point := len(digits) - scale
 	return sign + digits[:point] + "." + digits[point:]
+}
+
+// stored is the JSON form of a Value: its type and its text. Null is null.
+type stored struct {
+	Type Type   `json:"type"`
+	Text string `json:"text"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v Value) MarshalJSON() ([]byte, error) {
+	if v.IsNull() {
+		return []byte("null"), nil
+	}
+	return json.Marshal(stored{v.Type(), v.String()})
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (v *Value) UnmarshalJSON(text []byte) error {
+	var s *stored
+	if err := json.Unmarshal(text, &s); err != nil {
+		return err
+	}
+	if s == nil {
+		*v = Value{}
+		return nil
+	}
+	read, err := FromText(s.Type, s.Text)
+	if err == nil {
+		*v = read
+	}
+	return err
 }
