@@ -17,51 +17,71 @@ type cypherLabel struct {
 	name   *cypherName
 }
 
-// labels reads a label expression behind its colon: A, A|B, A&B, A:B, !A. The sign ! binds closest, | least. As in
-// Cypher the colon between labels goes with no other sign.
+// labels reads a label expression behind its colon: A, A|B, A&B, A:B, !A. The sign ! binds closest, | least.
 func (p *parser) labels(edge bool) (*cypherLabels, error) {
-	first := p.tokens[p.i]
-	l := &cypherLabels{pos: first.Pos}
-	var colon, signs bool
-	mixed := func() error {
-		return p.fail(at(p.token().Pos), "a colon between labels goes with no &, | or !; write &, as in A&!B")
-	}
-	for more := true; more; more = p.full && p.accept("|") {
-		if len(l.alternatives) > 0 {
-			if signs = true; colon {
-				return nil, mixed()
-			}
-			if p.token().Value == ":" {
-				return nil, p.fail(at(p.token().Pos), "a colon after | is not supported; write X|Y")
-			}
-		}
-		var alternative []cypherLabel
-		for more := true; more; {
-			label := cypherLabel{absent: p.full && p.accept("!")}
-			if signs = signs || label.absent; signs && colon {
-				return nil, mixed()
-			}
-			if label.name = p.name(); label.name == nil {
-				return nil, p.refuseLabel()
-			}
-			alternative = append(alternative, label)
-			switch more = p.full && (p.token().Value == "&" || p.token().Value == ":"); {
-			case !more:
-			case p.token().Value == "&" && !colon:
-				signs = true
-				p.next()
-			case p.token().Value == ":" && edge:
-				return nil, p.fail(at(p.token().Pos), "an edge has one label; write X|Y for either")
-			case p.token().Value == ":" && !signs:
-				colon = true
-				p.next()
-			default:
-				return nil, mixed()
-			}
+	l := &cypherLabels{pos: p.token().Pos}
+	for {
+		alternative, err := p.alternative(edge)
+		if err != nil {
+			return nil, err
 		}
 		l.alternatives = append(l.alternatives, alternative)
+		if !p.full || p.token().Value != "|" {
+			return l, nil
+		}
+		if !edge { // X|Y of an edge is older than label expressions
+			if err := p.between(false); err != nil {
+				return nil, err
+			}
+		}
+		if p.next(); p.token().Value == ":" {
+			return nil, p.fail(at(p.token().Pos), "a colon after | is not supported; write X|Y")
+		}
 	}
-	return l, nil
+}
+
+// alternative reads labels that hold together.
+func (p *parser) alternative(edge bool) ([]cypherLabel, error) {
+	var all []cypherLabel
+	for {
+		label := cypherLabel{}
+		if p.full && p.token().Value == "!" {
+			if err := p.between(false); err != nil {
+				return nil, err
+			}
+			p.next()
+			label.absent = true
+		}
+		if label.name = p.name(); label.name == nil {
+			return nil, p.refuseLabel()
+		}
+		all = append(all, label)
+		sign := p.token().Value
+		if !p.full || sign != "&" && sign != ":" {
+			return all, nil
+		}
+		if sign == ":" && edge {
+			return nil, p.fail(at(p.token().Pos), "an edge has one label; write X|Y for either")
+		}
+		if err := p.between(sign == ":"); err != nil {
+			return nil, err
+		}
+		p.next()
+	}
+}
+
+// between notes the sign at the token. Cypher allows either colons between labels or the signs &, | and !, within one
+// MATCH.
+func (p *parser) between(colon bool) error {
+	if colon {
+		p.colons = true
+	} else {
+		p.signs = true
+	}
+	if p.colons && p.signs {
+		return p.fail(at(p.token().Pos), "a colon between labels goes with no &, | or ! in one MATCH; write &, as in A&B")
+	}
+	return nil
 }
 
 // refuseLabel says what stands where a label should.

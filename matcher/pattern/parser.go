@@ -16,6 +16,8 @@ type parser struct {
 	i      int
 	full   bool
 	depth  int // of the expression in hand
+	// The MATCH in hand has colons between labels, or other signs.
+	colons, signs bool
 }
 
 // cypherQuery is a source as written.
@@ -161,6 +163,7 @@ func (p *parser) query() (*cypherQuery, error) {
 
 func (p *parser) match() (*cypherMatch, error) {
 	m := &cypherMatch{}
+	p.colons, p.signs = false, false
 	for {
 		path, err := p.path()
 		if err != nil {
