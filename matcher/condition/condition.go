@@ -50,8 +50,8 @@ func (c *Condition) OwnKey() string {
 func (t *term) key(name func(Slot) string) string { return t.normal(name).format(name) }
 
 // Split resolves expressions, WHERE clauses and property maps, and returns the conditions that all of them make
-// together: the operands of top-level ANDs, chains of comparisons split, each once by its Key. What always holds is left
-// out. What can never hold is an error, as is a type that does not fit and a property that is not declared.
+// together: the operands of top-level ANDs, chains of comparisons split, each once by its Key. What always holds is
+// left out. What can never hold is an error, as is a type that does not fit and a property that is not declared.
 func Split(scope *Scope, exprs ...*Expr) ([]*Condition, error) {
 	var all []*Condition
 	seen := make(map[string]bool)
@@ -120,6 +120,7 @@ type Formula struct {
 	Elements []Ref // sorted
 	Type     property.Type
 	program
+	root *term
 }
 
 // NewFormula resolves an expression that stands for a value.
@@ -128,13 +129,18 @@ func NewFormula(scope *Scope, e *Expr) (*Formula, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Formula{Type: t.typ}
-	t.slots(func(s Slot) { f.Elements = refs(f.Elements, s.Element) })
+	f := newFormula(t)
 	if len(f.Elements) == 0 {
 		return nil, fail(e.Pos, "a constant stands where a field is expected; a field reads the match")
 	}
-	f.compile(t)
 	return f, nil
+}
+
+func newFormula(t *term) *Formula {
+	f := &Formula{Type: t.typ, root: t}
+	t.slots(func(s Slot) { f.Elements = refs(f.Elements, s.Element) })
+	f.compile(t)
+	return f
 }
 
 // Eval returns the value for the values of the formula's Slots, in their order. It allocates nothing.

@@ -40,8 +40,9 @@ func TestKleeneCompiled(test *testing.T) {
 		return &condition.Expr{Op: condition.OpProperty, Text: variable, Property: "p"}
 	}
 	values := map[condition.Truth]property.Value{f: property.Truth(false), u: {}, t: property.Truth(true)}
-	for op, fold := range map[condition.Op]func(a, b condition.Truth) condition.Truth{condition.OpAnd: condition.Truth.And,
-		condition.OpOr: condition.Truth.Or, condition.OpXor: condition.Truth.Xor} {
+	for op, fold := range map[condition.Op]func(a, b condition.Truth) condition.Truth{
+		condition.OpAnd: condition.Truth.And, condition.OpOr: condition.Truth.Or, condition.OpXor: condition.Truth.Xor,
+	} {
 		e := &condition.Expr{Op: op, Args: []*condition.Expr{flag("a"), flag("b")}}
 		conditions, err := condition.Split(scope, &condition.Expr{Op: condition.OpNot, Args: []*condition.Expr{e}})
 		require.NoError(test, err)
@@ -142,8 +143,8 @@ func renamed(e *condition.Expr) *condition.Expr {
 	return &r
 }
 
-// TestKeys holds that mirroring comparisons leaves the keys as they are, and that the key under a renaming is the key of
-// the renamed expression.
+// TestKeys holds that mirroring comparisons leaves the keys as they are, and that the key under a renaming is the key
+// of the renamed expression.
 func TestKeys(test *testing.T) {
 	matchertest.ForSeeds(test, 20, func(test *testing.T, rng *rand.Rand) {
 		for range 40 {
@@ -191,8 +192,8 @@ func TestDurations(test *testing.T) {
 }
 
 func TestLabels(test *testing.T) {
-	l := condition.NewLabels(condition.Alternative{All: []string{"B", "A", "B"}}, condition.Alternative{None: []string{"C"}},
-		condition.Alternative{All: []string{"A", "B"}})
+	l := condition.NewLabels(condition.Alternative{All: []string{"B", "A", "B"}},
+		condition.Alternative{None: []string{"C"}}, condition.Alternative{All: []string{"A", "B"}})
 	plain := func(s string) string { return s }
 	require.Equal(test, "A&B|!C", l.Format(plain))
 	require.Equal(test, l, condition.NewLabels(l[1], l[0]))
@@ -210,8 +211,8 @@ func TestLabels(test *testing.T) {
 		{condition.NewLabels(condition.Alternative{All: []string{"A", "B"}}), "", false, true},
 		{condition.NewLabels(condition.Alternative{None: []string{"A"}}), "", false, false},
 		{condition.NewLabels(condition.Alternative{All: []string{"A"}, None: []string{"A"}}), "", false, true},
-		{condition.NewLabels(condition.Alternative{All: []string{"A"}}, condition.Alternative{All: []string{"B"}}), "", false,
-			false},
+		{condition.NewLabels(condition.Alternative{All: []string{"A"}}, condition.Alternative{All: []string{"B"}}), "",
+			false, false},
 	} {
 		label, is := c.labels.Single()
 		require.Equal(test, c.label, label)

@@ -19,7 +19,8 @@ var codeNames = [...]string{
 
 // arity is how many operands a term has; two stands for two or more from and on.
 var arity = [...]int{
-	neg: 1, add: 2, sub: 2, mul: 2, isTrue: 1, compare: 2, in: 1, startsWith: 2, isNull: 1, not: 1, and: 2, xor: 2, or: 2,
+	neg: 1, add: 2, sub: 2, mul: 2, isTrue: 1, compare: 2, in: 1, startsWith: 2, isNull: 1, not: 1, and: 2, xor: 2,
+	or: 2,
 }
 
 type stored struct {
@@ -59,9 +60,10 @@ func (t *term) store() *stored {
 
 var errStored = errors.New("bad stored condition")
 
-// load is the inverse of store. depth bounds the nesting of what may come from a damaged store.
+// load is the inverse of store. depth bounds the nesting of what may come from a damaged store; resolved expressions
+// nest less.
 func (s *stored) load(depth int) (*term, error) {
-	if s == nil || depth > MaxNodes {
+	if s == nil || depth > 2*MaxNodes {
 		return nil, fmt.Errorf("%w: it has no end", errStored)
 	}
 	t := &term{pos: Pos{s.Line, s.Column}, code: or + 1}
@@ -121,7 +123,22 @@ func (s *stored) fill(t *term) error {
 			}
 		}
 		return fmt.Errorf("%w: the relation %q is unknown", errStored, s.Relation)
+	case neg:
+		t.typ = t.args[0].typ
+	case add, sub, mul:
+		var ok bool
+		for _, o := range operations {
+			if o.code == t.code {
+				t.typ, ok = o.typ(t.args[0].typ, t.args[1].typ)
+			}
+		}
+		if !ok {
+			return fmt.Errorf("%w: %q of %v and %v", errStored, s.Code, t.args[0].typ, t.args[1].typ)
+		}
 	case in:
+		if len(s.Members) == 0 {
+			return fmt.Errorf("%w: an empty list", errStored)
+		}
 		t.members = newMembers(s.Members)
 		t.members.null = s.Null
 	}
@@ -144,6 +161,22 @@ func (c *Condition) UnmarshalJSON(text []byte) error {
 	if len(c.Elements) == 0 {
 		return fmt.Errorf("%w: it reads nothing", errStored)
 	}
+	return nil
+}
+
+// MarshalJSON implements json.Marshaler.
+func (f *Formula) MarshalJSON() ([]byte, error) { return json.Marshal(f.root.store()) }
+
+// UnmarshalJSON implements json.Unmarshaler. Its text comes from MarshalJSON; what cannot is an error.
+func (f *Formula) UnmarshalJSON(text []byte) error {
+	t, err := loadTerm(text)
+	if err != nil {
+		return err
+	}
+	if !t.isValue() {
+		return fmt.Errorf("%w: a condition in place of a value", errStored)
+	}
+	*f = *newFormula(t)
 	return nil
 }
 

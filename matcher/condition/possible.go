@@ -8,8 +8,8 @@ import (
 )
 
 // possible returns what a comparison may come to, and why it is never true. It knows two things: that the same
-// expression on both sides is equal or null, and that an int64, a decimal and a timestamp have a least value, a greatest
-// one and a step.
+// expression on both sides is equal or null, and that an int64, a decimal and a timestamp have a least value, a
+// greatest one and a step.
 func possible(relation Relation, a, b *term) (outcomes, string) {
 	if a.code != constant && b.code != constant {
 		if text := a.format(slotKey); text == b.format(slotKey) {

@@ -156,7 +156,7 @@ func adapt(at Pos, a, b *term) (*term, *term, error) {
 // beside returns the constant as it is compared with values of a type: an integer is a time beside a timestamp, and a
 // number with a fraction is the nearest float64 beside a float64.
 func beside(c *term, other property.Type) *term {
-	as := c.value
+	var as property.Value
 	switch {
 	case other.Kind == property.Timestamp && c.typ.Kind == property.Int64:
 		as = property.Time(c.value.Whole())

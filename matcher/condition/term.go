@@ -58,10 +58,10 @@ func (t *term) slots(f func(Slot)) {
 	}
 }
 
-// members are the values of an IN list, sorted, each once by its mathematical value.
+// members are the values of an IN list.
 type members struct {
-	values []property.Value
-	null   bool // null is in the list
+	values []property.Value // sorted, each once by its mathematical value; one at least
+	null   bool             // null is in the list
 }
 
 func newMembers(values []property.Value) (m members) {
@@ -83,9 +83,6 @@ func newMembers(values []property.Value) (m members) {
 
 // has is v IN list: as v = first OR v = second OR ... .
 func (m *members) has(v property.Value) Truth {
-	if len(m.values) == 0 && !m.null {
-		return False
-	}
 	if v.IsNull() {
 		return Unknown
 	}

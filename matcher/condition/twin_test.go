@@ -180,3 +180,28 @@ func TestNothingAllocates(t *testing.T) {
 	}
 	require.Greater(t, evaluated, 50)
 }
+
+func BenchmarkEval(b *testing.B) {
+	scope := conditiontest.Scope()
+	property := func(variable, name string) *condition.Expr {
+		return &condition.Expr{Op: condition.OpProperty, Text: variable, Property: name}
+	}
+	number := func(text string) *condition.Expr { return &condition.Expr{Op: condition.OpNumber, Text: text} }
+	above := &condition.Expr{Op: condition.OpCompare, Chain: []condition.Relation{condition.Gt},
+		Args: []*condition.Expr{property("t", "d"), number("900.50")}}
+	ratio := &condition.Expr{Op: condition.OpCompare, Chain: []condition.Relation{condition.Ge}}
+	ratio.Args = []*condition.Expr{
+		{Op: condition.OpMul, Args: []*condition.Expr{number("10"), property("t", "d")}},
+		{Op: condition.OpMul, Args: []*condition.Expr{number("9"), property("u", "d")}}}
+	for name, e := range map[string]*condition.Expr{"own": above, "between": ratio} {
+		b.Run(name, func(b *testing.B) {
+			conditions, err := condition.Split(scope, e)
+			require.NoError(b, err)
+			values := newWorld(rand.New(rand.NewPCG(1, 1)), scope).slots(conditions[0].Slots)
+			b.ReportAllocs()
+			for b.Loop() {
+				conditions[0].Eval(values)
+			}
+		})
+	}
+}

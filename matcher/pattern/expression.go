@@ -135,7 +135,8 @@ func (p *parser) predicate() (*condition.Expr, error) {
 			e.Op = condition.OpIsNotNull
 		}
 		if !p.keyword("NULL") {
-			return nil, p.fail(at(p.token().Pos), "unexpected %s; after IS stands NULL or NOT NULL", describe(p.token()))
+			return nil, p.fail(at(p.token().Pos), "unexpected %s; after IS stands NULL or NOT NULL",
+				describe(p.token()))
 		}
 		return e, nil
 	default:

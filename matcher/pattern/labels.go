@@ -79,7 +79,8 @@ func (p *parser) between(colon bool) error {
 		p.signs = true
 	}
 	if p.colons && p.signs {
-		return p.fail(at(p.token().Pos), "a colon between labels goes with no &, | or ! in one MATCH; write &, as in A&B")
+		return p.fail(at(p.token().Pos), "a colon between labels goes with no &, | or ! in one MATCH; write &, as "+
+			"in A&B")
 	}
 	return nil
 }
@@ -89,7 +90,8 @@ func (p *parser) refuseLabel() error {
 	switch t := p.token(); {
 	case !p.full:
 	case t.Value == "(":
-		return p.fail(at(t.Pos), "parentheses between labels are not supported; write the alternatives out, as in A&B|A&C")
+		return p.fail(at(t.Pos), "parentheses between labels are not supported; write the alternatives out, as in "+
+			"A&B|A&C")
 	case t.Value == "%":
 		return p.fail(at(t.Pos), "%% (any label) is not supported; leave the label out, with its colon")
 	case t.Value == "!":

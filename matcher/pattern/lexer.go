@@ -6,8 +6,8 @@ import (
 	"motifd/matcher"
 )
 
-// The lexer takes a source apart. The parser holds what is supported and nothing else: whatever else openCypher has ends
-// in an unexpected token, which unsupported and refuseExpression name.
+// The lexer takes a source apart. The parser holds what is supported and nothing else: whatever else openCypher has
+// ends in an unexpected token, which unsupported and refuseExpression name.
 
 // word is an unquoted name, after openCypher's SymbolicName.
 const word = `[\p{L}\p{Nl}\p{Pc}][\p{L}\p{Nl}\p{Pc}\p{Mn}\p{Mc}\p{Nd}]*`

@@ -41,8 +41,8 @@ var words = map[string]string{
 	"WHERE":    "a second WHERE; join conditions by AND",
 }
 
-// refuseExpression says what stands at the token, behind an expression that does not end there. closing is the sign that
-// would end it, "" for the end of a WHERE.
+// refuseExpression says what stands at the token, behind an expression that does not end there. closing is the sign
+// that would end it, "" for the end of a WHERE.
 func (p *parser) refuseExpression(closing string) error {
 	t := p.token()
 	switch {
@@ -134,8 +134,8 @@ func (p *parser) refuseWord(t lexer.Token) error {
 		if why, ok := words[upper]; ok {
 			return p.fail(at(t.Pos), "a value is missing before %s; %s", upper, why)
 		}
-		return p.fail(at(t.Pos), "unexpected %s, a reserved word of Cypher; a value stands here, and a name is written "+
-			"`%s`, in backquotes", short(t.Value), t.Value)
+		return p.fail(at(t.Pos), "unexpected %s, a reserved word of Cypher; a value stands here, and a name is "+
+			"written `%s`, in backquotes", short(t.Value), t.Value)
 	}
 }
 
@@ -168,8 +168,8 @@ func (p *parser) refuseEntry() error {
 	return p.fail(at(t.Pos), "unexpected %s; a property map is written {name: value, name: value}", describe(t))
 }
 
-// patternAhead reports whether the parenthesis begins a vertex of a path and not a value: (a), (), (:A), (a:A), (a {..})
-// with an edge or a label behind.
+// patternAhead reports whether the parenthesis begins a vertex of a path and not a value: (), (:A), (a:A), (a {..}), or
+// (a) with an edge behind.
 func (p *parser) patternAhead() bool {
 	i := p.i + 1
 	at := func(i int) lexer.Token { return p.tokens[min(i, len(p.tokens)-1)] }

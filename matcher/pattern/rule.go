@@ -152,8 +152,9 @@ func (p *cypherBuilder) mapConditions(q *matcher.Query) ([]*condition.Expr, erro
 				return nil, p.fail(at(entry.key.pos), "a property map holds constants and parameters; write WHERE "+
 					"a.x = b.x")
 			}
-			all = append(all, &condition.Expr{Op: condition.OpCompare, Pos: where, Chain: []condition.Relation{condition.Eq},
-				Args: []*condition.Expr{{Op: condition.OpProperty, Pos: where, Text: variable, Property: key}, entry.value}})
+			property := &condition.Expr{Op: condition.OpProperty, Pos: where, Text: variable, Property: key}
+			all = append(all, &condition.Expr{Op: condition.OpCompare, Pos: where,
+				Chain: []condition.Relation{condition.Eq}, Args: []*condition.Expr{property, entry.value}})
 		}
 	}
 	return all, nil

@@ -154,8 +154,10 @@ func keys(r *Rule) (all []string) {
 
 // TestRulesAgreeWithParse holds that a pattern without the new syntax is the same to both.
 func TestRulesAgreeWithParse(t *testing.T) {
-	for _, src := range []string{"MATCH (a:Account)-[t:TRANSFER]->(b)<--(c), (c)--(a) RETURN a, t", "MATCH ()-->() RETURN *;",
-		"MATCH (a)-->(b) MATCH (b)-->(c:C)"} {
+	for _, src := range []string{
+		"MATCH (a:Account)-[t:TRANSFER]->(b)<--(c), (c)--(a) RETURN a, t", "MATCH ()-->() RETURN *;",
+		"MATCH (a)-->(b) MATCH (b)-->(c:C)",
+	} {
 		opt := Options{Name: "q", Directed: true}
 		q, err := Parse(Cypher, []byte(src), opt)
 		require.NoError(t, err)

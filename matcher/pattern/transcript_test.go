@@ -16,8 +16,8 @@ import (
 var rewrite = flag.Bool("rewrite", false, "write the answers into testdata; read the difference before committing it")
 
 // TestTranscripts parses every case of testdata/*.case and compares the answer. A case is a line `cypher directed` (or
-// text, or rule, or undirected), the pattern, a line `----` and the answer up to a blank line. In a pattern, \r, \t and \x stand
-// for a carriage return, a tab and an invalid byte, and \n for the line break that a case cannot hold.
+// text, or rule, or undirected), the pattern, a line `----` and the answer up to a blank line. In a pattern, \r, \t and
+// \x stand for a carriage return, a tab and an invalid byte, and \n for the line break that a case cannot hold.
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.case")
 	require.NoError(t, err)

@@ -3,7 +3,8 @@ package property
 import "math/bits"
 
 // Arithmetic takes int64, decimal and timestamp. A result beyond the int64 of its type's units is null, and so is a
-// result of null or of another type. Each operation is exact and decides alone: a + b - c is null where a + b is beyond.
+// result of null or of another type. Each operation is exact and decides alone: a + b - c is null where a + b is
+// beyond.
 
 // Add returns a + b. A timestamp plus an int64 is a timestamp.
 func Add(a, b Value) Value {

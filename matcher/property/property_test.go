@@ -207,7 +207,7 @@ func TestSchema(t *testing.T) {
 	require.Empty(t, s.Edges.Names("U"))
 
 	s.Vertices["Account"]["risk"] = typ(t, "string")
-	require.ErrorContains(t, s.Validate(), `"risk" of the vertex label "Account" is declared string, and int64 for every`)
+	require.ErrorContains(t, s.Validate(), `"risk" of the vertex label "Account" is declared string, and int64 for`)
 	s.Vertices["Account"]["risk"] = property.Type{}
 	require.ErrorContains(t, s.Validate(), "has no type")
 	delete(s.Vertices["Account"], "risk")

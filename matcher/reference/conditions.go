@@ -17,8 +17,8 @@ type Values struct {
 	Parameters map[string]condition.Parameter
 }
 
-// Truth evaluates an expression as it is written, with big rationals and the truth tables of Kleene's logic: the twin of
-// condition.Condition.Eval. The expression is one that condition.Split resolves.
+// Truth evaluates an expression as it is written, with big rationals and the truth tables of Kleene's logic: the twin
+// of condition.Condition.Eval. The expression is one that condition.Split resolves.
 func Truth(e *condition.Expr, in Values) condition.Truth {
 	switch e.Op {
 	case condition.OpNot:

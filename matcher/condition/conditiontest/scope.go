@@ -43,7 +43,8 @@ func Scope() *condition.Scope {
 			"t":  {Ref: edge(0), Labels: label("T")}, "u": {Ref: edge(1), Labels: label("T")},
 		},
 		Parameters: map[string]condition.Parameter{
-			"day": one(property.Int(86_400_000)), "rate": one(property.Units(250, 2)), "flag": one(property.Truth(true)),
+			"day": one(property.Int(86_400_000)), "rate": one(property.Units(250, 2)),
+			"flag": one(property.Truth(true)),
 			"word": one(property.Text("ab")), "none": one(property.Value{}),
 			"whole": {List: true, Values: []property.Value{property.Int(3), property.Units(250, 2), property.Int(-1)}},
 			"real":  {List: true, Values: []property.Value{half, property.Units(1, 1), {}, property.Int(2)}},
