@@ -96,12 +96,10 @@ type Expr struct {
 	Args     []*Expr
 }
 
-// Variables calls f for the variable of every property that the expression reads.
-func (e *Expr) Variables(f func(property *Expr)) {
-	if e.Op == OpProperty {
-		f(e)
-	}
+// Walk calls f for every node, operators before their operands.
+func (e *Expr) Walk(f func(*Expr)) {
+	f(e)
 	for _, a := range e.Args {
-		a.Variables(f)
+		a.Walk(f)
 	}
 }

@@ -3,6 +3,7 @@ package pattern
 import (
 	"bytes"
 	"errors"
+	"slices"
 
 	"motifd/matcher"
 	"motifd/matcher/condition"
@@ -27,6 +28,8 @@ type Rule struct {
 	// Everything says that a record has every element with its declared properties: RETURN is absent or has a star.
 	Everything bool
 	Fields     []Field // what RETURN lists
+	// Parameters are the names of those that the pattern has, sorted.
+	Parameters []string
 }
 
 // Field is a field of a record.
@@ -66,10 +69,42 @@ func ParseRule(src []byte, opt Options, declared Declared) (*Rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Conditions, err = condition.Split(scope, append(maps, wheres...)...); err != nil {
+	all := append(maps, wheres...)
+	if r.Conditions, err = condition.Split(scope, all...); err != nil {
 		return nil, b.located(err)
 	}
-	return r, r.returns(p, ast.fields, scope)
+	if err := r.returns(p, ast.fields, scope); err != nil {
+		return nil, err
+	}
+	r.Parameters = parameters(append(all, ast.fields.values()...))
+	return r, nil
+}
+
+// parameters returns the names of the parameters that expressions have, sorted.
+func parameters(exprs []*condition.Expr) []string {
+	var names []string
+	for _, e := range exprs {
+		e.Walk(func(n *condition.Expr) {
+			if n.Op == condition.OpParameter {
+				names = append(names, n.Text)
+			}
+		})
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// values returns the fields that are no elements.
+func (r *cypherReturn) values() (all []*condition.Expr) {
+	if r == nil {
+		return nil
+	}
+	for _, item := range r.items {
+		if item.value != nil {
+			all = append(all, item.value)
+		}
+	}
+	return all
 }
 
 // elements gives the variables, generated names included, what they stand for.
@@ -113,9 +148,9 @@ func (p *cypherBuilder) matches(matches []*cypherMatch) ([]*condition.Expr, erro
 
 // readable checks that the text itself names what an expression reads: generated names are not for expressions.
 func (p *cypherBuilder) readable(e *condition.Expr, format string) (err error) {
-	e.Variables(func(property *condition.Expr) {
-		if err == nil && !p.known(property.Text) {
-			err = p.fail(position{property.Pos.Line, property.Pos.Col}, format, short(property.Text))
+	e.Walk(func(n *condition.Expr) {
+		if err == nil && n.Op == condition.OpProperty && !p.known(n.Text) {
+			err = p.fail(position{n.Pos.Line, n.Pos.Col}, format, short(n.Text))
 		}
 	})
 	return err
@@ -147,7 +182,7 @@ func (p *cypherBuilder) mapConditions(q *matcher.Query) ([]*condition.Expr, erro
 					"IS NULL", variable, key)
 			}
 			reads := false
-			entry.value.Variables(func(*condition.Expr) { reads = true })
+			entry.value.Walk(func(n *condition.Expr) { reads = reads || n.Op == condition.OpProperty })
 			if reads {
 				return nil, p.fail(at(entry.key.pos), "a property map holds constants and parameters; write WHERE "+
 					"a.x = b.x")

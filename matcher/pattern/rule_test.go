@@ -80,6 +80,9 @@ func ruleAnswer(r *Rule, err error) string {
 		}
 		lines = append(lines, "field "+f.Name+what)
 	}
+	if len(r.Parameters) > 0 {
+		lines = append(lines, "parameters "+strings.Join(r.Parameters, " "))
+	}
 	return strings.Join(lines, "\n")
 }
 
