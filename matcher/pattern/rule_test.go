@@ -73,6 +73,9 @@ func ruleAnswer(r *Rule, err error) string {
 		}
 		lines = append(lines, kind+" "+c.Format(name))
 	}
+	if r.Everything && len(r.Fields) > 0 {
+		lines = append(lines, "field *")
+	}
 	for _, f := range r.Fields {
 		what := ""
 		if f.Formula != nil {
@@ -92,6 +95,16 @@ func namesOf(q *matcher.Query) func(condition.Ref) string {
 			return quote(q.Edges[r.Index].Name, true)
 		}
 		return quote(q.Vertices[r.Index].Name, true)
+	}
+}
+
+// TestEverything holds when a record has every element.
+func TestEverything(t *testing.T) {
+	for text, want := range map[string]bool{"": true, " RETURN *": true, " RETURN *, a AS x": true, " RETURN a": false,
+		" RETURN a AS x": false} {
+		r, err := ParseRule([]byte("MATCH (a)-->(b)"+text), Options{Name: "q", Directed: true}, Declared{})
+		require.NoError(t, err)
+		require.Equal(t, want, r.Everything, text)
 	}
 }
 
