@@ -52,6 +52,14 @@ test-data: ## run the cases with known answers in ../shared/data
 	$(GO) test -tags data -timeout 30m -run '^TestData' \
 		$$(grep -rl --include='*_test.go' '^//go:build data' . | xargs grep -l '^func TestData' | xargs -n1 dirname | sort -u)
 
+CYPHER_LINTER := @neo4j-cypher/language-support@2.0.0-next.38
+
+.PHONY: test-cypher
+test-cypher: ## lint the accepted patterns as Cypher 5 by Neo4j's linter; needs Node 20, and npm fetches the linter
+	@test -d build/cypher/node_modules || \
+		npm install --prefix build/cypher --no-save --no-package-lock --no-fund --no-audit $(CYPHER_LINTER)
+	NODE_PATH=$(CURDIR)/build/cypher/node_modules $(GO) test -tags cypher -run AcceptedIsCypher ./matcher/pattern
+
 KILLS       ?= 50
 RESTARTS    ?= 5
 
