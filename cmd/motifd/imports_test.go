@@ -18,21 +18,22 @@ import (
 // arrows are the imports that DESIGN H allows, or A needs, by package below motifd/: what a package may import of
 // ours. Tests may import more, but for the parents of what they test.
 var arrows = map[string][]string{
-	"dyngraph": {},
-	"matcher":  {"dyngraph"},
+	"dyngraph": {"dyngraph/property"},
+	"matcher":  {"dyngraph", "dyngraph/property", "matcher/condition"},
 	"kernels":  {},
 	// cpu: A11 has it search what would not fill the GPU
 	"matcher/cuda": {"matcher", "dyngraph", "matcher/internal/candidates", "kernels", "matcher/cpu",
 		"matcher/internal/rowsort", "matcher/cuda/device", "matcher/cuda/internal/mirror", "matcher/cuda/placement"},
-	"matcher/cuda/device":          {"kernels"},
-	"matcher/cuda/internal/mirror": {"dyngraph", "matcher/internal/candidates", "kernels", "matcher/cuda/device"},
-	"matcher/cuda/cudatest":        {"kernels"},
-	"matcher/cuda/placement":       {"matcher", "dyngraph", "kernels"},
-	"matcher/pattern":              {"matcher", "dyngraph", "matcher/property", "matcher/condition"},
-	"matcher/property":             {},
-	"matcher/condition":            {"matcher/property"},
-	"matcher/plan":                 {"matcher", "dyngraph"},
-	"matcher/internal/candidates":  {"matcher", "dyngraph", "matcher/plan"},
+	"matcher/cuda/device":             {"kernels"},
+	"matcher/cuda/internal/mirror":    {"dyngraph", "matcher/internal/candidates", "kernels", "matcher/cuda/device"},
+	"matcher/cuda/cudatest":           {"kernels"},
+	"matcher/cuda/placement":          {"matcher", "dyngraph", "kernels"},
+	"matcher/pattern":                 {"matcher", "dyngraph", "dyngraph/property", "matcher/condition"},
+	"dyngraph/property":               {},
+	"matcher/condition":               {"dyngraph/property"},
+	"matcher/condition/conditiontest": {"dyngraph/property", "matcher/condition"},
+	"matcher/plan":                    {"matcher", "dyngraph"},
+	"matcher/internal/candidates":     {"matcher", "dyngraph", "matcher/plan"},
 	"matcher/cpu": {"matcher", "dyngraph", "matcher/internal/candidates", "matcher/cpu/internal/program",
 		"matcher/cpu/internal/backtrack", "matcher/cpu/internal/neighbors", "matcher/internal/rowsort",
 		"matcher/cpu/internal/work", "matcher/cpu/internal/labeladj", "matcher/cpu/internal/count",
@@ -50,7 +51,8 @@ var arrows = map[string][]string{
 	"matcher/cpu/internal/backtrack": {"matcher", "dyngraph", "matcher/internal/candidates",
 		"matcher/cpu/internal/program", "matcher/cpu/internal/work", "matcher/cpu/internal/neighbors",
 		"matcher/internal/rowsort"},
-	"matcher/reference":                 {"matcher", "dyngraph", "matcher/plan", "matcher/property", "matcher/condition"},
+	"matcher/reference": {"matcher", "dyngraph", "dyngraph/property", "matcher/condition",
+		"matcher/plan"},
 	"stream":                            {"matcher", "dyngraph", "stream/internal/encode"},
 	"stream/internal/encode":            {"matcher"},
 	"stream/codec":                      {"stream", "matcher", "dyngraph"},
@@ -96,7 +98,8 @@ var arrows = map[string][]string{
 }
 
 // testOnly packages are imported by tests alone.
-var testOnly = []string{"matcher/matchertest", "matcher/cuda/cudatest", "stream/streamtest", "stream/kafka/brokertest",
+var testOnly = []string{"matcher/condition/conditiontest", "matcher/matchertest", "matcher/cuda/cudatest",
+	"stream/streamtest", "stream/kafka/brokertest",
 	"stream/kafka/internal/kafkatest"}
 
 // listed is what go list tells of a package.

@@ -1,6 +1,6 @@
 package condition
 
-import "motifd/matcher/property"
+import "motifd/dyngraph/property"
 
 // Condition is one operand of the top-level ANDs of a query's WHERE and maps.
 type Condition struct {

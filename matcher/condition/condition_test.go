@@ -9,7 +9,7 @@ import (
 	"motifd/matcher/condition"
 	"motifd/matcher/condition/conditiontest"
 	"motifd/matcher/matchertest"
-	"motifd/matcher/property"
+	"motifd/dyngraph/property"
 )
 
 const (

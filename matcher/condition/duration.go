@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"motifd/matcher/property"
+	"motifd/dyngraph/property"
 )
 
 var errDuration = errors.New("is not a duration of fixed length as ISO 8601 writes it, such as PT24H, P30D or " +

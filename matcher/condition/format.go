@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"motifd/matcher/property"
+	"motifd/dyngraph/property"
 )
 
 // format prints a term as Cypher, with every operation inside another in parentheses. name prints what it reads.

@@ -9,7 +9,7 @@ import (
 	"motifd/matcher/condition"
 	"motifd/matcher/condition/conditiontest"
 	"motifd/matcher/pattern"
-	"motifd/matcher/property"
+	"motifd/dyngraph/property"
 )
 
 // TestByHand evaluates conditions on values whose truth is known: the traps of LANGUAGE, nulls, overflow, durations.

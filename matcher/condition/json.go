@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"motifd/matcher/property"
+	"motifd/dyngraph/property"
 )
 
 // A stored query keeps its conditions resolved, so that neither another schema nor other parameters change what a

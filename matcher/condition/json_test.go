@@ -11,7 +11,7 @@ import (
 	"motifd/matcher/condition"
 	"motifd/matcher/condition/conditiontest"
 	"motifd/matcher/matchertest"
-	"motifd/matcher/property"
+	"motifd/dyngraph/property"
 )
 
 // TestStored holds that a condition comes back from its JSON form as it was.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"motifd/matcher/property"
+	"motifd/dyngraph/property"
 )
 
 // possible returns what a comparison may come to, and why it is never true. It knows two things: that the same

@@ -1,6 +1,6 @@
 package condition
 
-import "motifd/matcher/property"
+import "motifd/dyngraph/property"
 
 // predicate resolves an expression that is true, false or unknown.
 func (r *resolver) predicate(e *Expr) (*term, error) {

@@ -3,7 +3,7 @@ package condition
 import (
 	"strings"
 
-	"motifd/matcher/property"
+	"motifd/dyngraph/property"
 )
 
 // program is a term laid out flat: operands before their operator, each slot once.

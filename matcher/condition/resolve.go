@@ -3,7 +3,7 @@ package condition
 import (
 	"fmt"
 
-	"motifd/matcher/property"
+	"motifd/dyngraph/property"
 )
 
 // MaxNodes bounds the operators and operands of one WHERE, map or field, the members of lists aside: the depth of what

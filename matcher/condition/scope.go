@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"motifd/matcher/property"
+	"motifd/dyngraph/property"
 )
 
 // Ref is an element of the pattern: a vertex or an edge, by its index there.

@@ -3,7 +3,7 @@ package condition
 import (
 	"slices"
 
-	"motifd/matcher/property"
+	"motifd/dyngraph/property"
 )
 
 // code is what a term does.

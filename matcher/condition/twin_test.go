@@ -11,7 +11,7 @@ import (
 	"motifd/matcher/condition"
 	"motifd/matcher/condition/conditiontest"
 	"motifd/matcher/matchertest"
-	"motifd/matcher/property"
+	"motifd/dyngraph/property"
 	"motifd/matcher/reference"
 )
 

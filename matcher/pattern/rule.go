@@ -7,7 +7,7 @@ import (
 
 	"motifd/matcher"
 	"motifd/matcher/condition"
-	"motifd/matcher/property"
+	"motifd/dyngraph/property"
 )
 
 // Declared is what a pattern's text is resolved against.

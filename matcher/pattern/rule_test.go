@@ -11,7 +11,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/condition"
 	"motifd/matcher/condition/conditiontest"
-	"motifd/matcher/property"
+	"motifd/dyngraph/property"
 )
 
 // declared is the schema of testdata/rule.case.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"motifd/matcher/condition"
-	"motifd/matcher/property"
+	"motifd/dyngraph/property"
 )
 
 // Values is what an expression is evaluated on.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"motifd/matcher/condition"
-	"motifd/matcher/property"
+	"motifd/dyngraph/property"
 )
 
 // Pattern has the elements of Scope, in its order.

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/matcher/matchertest"
-	"motifd/matcher/property"
+	"motifd/dyngraph/property"
 )
 
 // rational returns the mathematical value of a number.

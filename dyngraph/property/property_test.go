@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"motifd/matcher/property"
+	"motifd/dyngraph/property"
 )
 
 func typ(t testing.TB, s string) property.Type {
