@@ -10,7 +10,8 @@ import (
 // and a Reject for every refused one. The graph does not change. Messages are judged against the graph as it is,
 // followed by the accepted ones before them.
 //
-// Refused are: an unknown Op; keys that are empty, longer than Options.MaxKeyLen bytes or not valid UTF-8; labels
+// Refused are: an unknown Op; values of an insertion that Options.Schema does not declare for the label or that are not
+// of the declared type; keys that are empty, longer than Options.MaxKeyLen bytes or not valid UTF-8; labels
 // longer than that or not valid UTF-8; self-loops, by either edge operation; a label that contradicts the one the
 // vertex has, by any operation (a label may be set once on a vertex that has none; to change it, delete the vertex
 // and declare it again); and whatever might exceed Options.MaxVertices, Options.MaxLabels, LimitEdges or the edge
@@ -186,6 +187,9 @@ func (a *acceptor) update(u *Update, r resolved) error {
 			return err
 		}
 		if err := a.label(u.Label); err != nil {
+			return err
+		}
+		if err := a.g.checkValues(u.Label, u.Attr.Values); err != nil {
 			return err
 		}
 		if err := a.limitEdges(u, r); err != nil {

@@ -9,6 +9,8 @@ type attrs struct {
 	hasTS []uint64 // bitmap
 	props [][]byte
 
+	columns []valueColumn // of the declared properties
+
 	bg     background
 	spares struct {
 		ids   spare[string]
@@ -28,6 +30,7 @@ func (a *attrs) get(e EdgeIndex) Attr {
 	if int(e) < len(a.props) {
 		r.Props = a.props[e]
 	}
+	r.Values = a.values(e)
 	return r
 }
 
@@ -50,6 +53,9 @@ func (a *attrs) set(e EdgeIndex, v *Attr) {
 		a.props = a.spares.props.grown(a.bg, a.props, int(e)+1)
 		a.props[e] = v.Props
 	}
+	for i := range a.columns {
+		a.columns[i].put(a.bg, e, v.Value(i))
+	}
 }
 
 func (a *attrs) clear(e EdgeIndex) { a.set(e, &Attr{}) }
@@ -62,9 +68,11 @@ func (a Attr) normal() Attr {
 	if len(a.Props) == 0 {
 		a.Props = nil
 	}
+	a.Values = withoutNulls(a.Values)
 	return a
 }
 
 func (a *Attr) equal(b *Attr) bool {
-	return a.ID == b.ID && a.HasTS == b.HasTS && (!a.HasTS || a.TS == b.TS) && bytes.Equal(a.Props, b.Props)
+	return a.ID == b.ID && a.HasTS == b.HasTS && (!a.HasTS || a.TS == b.TS) && bytes.Equal(a.Props, b.Props) &&
+		equalValues(a.Values, b.Values)
 }

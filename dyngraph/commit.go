@@ -15,6 +15,7 @@ func (g *Graph) Commit() {
 		return
 	}
 	g.adj.unmark(s.inserts, s.insertsAt)
+	g.adj.unmark(s.replaces, s.replacesAt)
 	g.adj.remove(s.deletes, s.deletesAt)
 	g.older, g.newer = append(g.older[:0:0], g.newer...), append([]VertexID(nil), s.delta.Freed...)
 	g.olderEdges, g.newerEdges = g.newerEdges, emptied(g.olderEdges)
@@ -25,7 +26,7 @@ func (g *Graph) Commit() {
 		}
 		n := &s.sorted[i]
 		g.order[n.Edge] = 0
-		if n.Sign == Deleted {
+		if n.Sign == Deleted && !n.Replaced {
 			g.dropEdge(n)
 			g.newerEdges = append(g.newerEdges, n.Edge)
 		}
@@ -50,11 +51,12 @@ func (g *Graph) Abort() {
 		return
 	}
 	g.adj.unmark(s.deletes, s.deletesAt)
+	g.adj.unmark(s.replaces, s.replacesAt)
 	g.adj.remove(s.inserts, nil)
 	for i := range s.sorted {
 		n := &s.sorted[i]
 		g.order[n.Edge] = 0
-		if n.Sign == Inserted {
+		if n.Sign == Inserted && !n.Replaced {
 			g.dropEdge(n)
 			g.attr.clear(n.Edge)
 			if uint32(n.Edge) < s.edgesBefore {
@@ -129,7 +131,7 @@ func (g *Graph) findSlot(from, to VertexID, l LabelID) (at int, atTo, ok bool) {
 }
 
 // Effect returns everything that the staged batch changed. Call it between Stage and Commit; edges are in the order of
-// Delta.Net, renewed ones ascending by (from, label, to).
+// Delta.Net, renewed ones, the replaced ones among them, ascending by (from, label, to).
 func (g *Graph) Effect() Effect {
 	s := &g.staged
 	if !s.active {
@@ -143,9 +145,12 @@ func (g *Graph) Effect() Effect {
 		Released:     slices.Clone(g.older),
 	}
 	inserted := s.delta.Inserted()
-	r.Inserted = slices.Grow(r.Inserted, inserted)
-	r.Deleted = slices.Grow(r.Deleted, len(s.delta.Net)-inserted)
+	r.Inserted = slices.Grow(r.Inserted, inserted-s.delta.Replaced)
+	r.Deleted = slices.Grow(r.Deleted, len(s.delta.Net)-inserted-s.delta.Replaced)
 	for i := range s.delta.Net {
+		if s.delta.Net[i].Replaced {
+			continue // under Renewed
+		}
 		rec := g.edgeRecord(s.delta.Net[i].Edge)
 		if s.delta.Net[i].Sign == Inserted {
 			r.Inserted = append(r.Inserted, rec)

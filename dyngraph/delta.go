@@ -1,13 +1,14 @@
 package dyngraph
 
-// NetEdge is one edge that a batch really inserted or deleted.
+// NetEdge is one edge that a batch really inserted or deleted, or one of the two versions of an edge that it replaced.
 type NetEdge struct {
 	Sign     Sign
+	Replaced bool // the edge is in both graphs, with other declared values; see Delta.Replaced
 	Edge     EdgeIndex
 	From, To VertexID // in an undirected graph From < To
 	Label    LabelID
 	// UpdateIndex is the index, in the batch's accepted updates, of the last operation that changed the edge's
-	// presence.
+	// presence, or, if the edge is replaced, that changed its presence or a declared value that differs in the end.
 	UpdateIndex uint32
 }
 
@@ -15,7 +16,12 @@ type NetEdge struct {
 type Delta struct {
 	// Net holds the net edges in the total order of DESIGN S3; an edge's order is its index here.
 	Net []NetEdge
-	// Touched holds, ascending and once each, the ends of the net edges and the created and freed vertices.
+	// Replaced counts the edges that are in both graphs and whose declared values differ (LANGUAGE S15). Such an edge
+	// keeps its index and its adjacency entries, and nothing structural knows of it. It is in Net twice, one behind the
+	// other: its old version as deleted, its new version as inserted. It is in Renewed, too.
+	Replaced int
+	// Touched holds, ascending and once each, the ends of the inserted and deleted edges and the created and freed
+	// vertices. What is replaced touches no vertex.
 	Touched []VertexID
 	// Created and Freed are the vertices that the batch brought into being and took away. A freed id keeps its key
 	// and label readable until the id is re-used.

@@ -25,6 +25,10 @@ type folder struct {
 	newIncs map[uint64]int32 // incarnations that are not from before the batch, by vertex and label
 	mark    []uint32         // by dense id: index into verts, plus 1
 	marks   spare[uint32]
+
+	// previous is, by insertion, the one whose attributes the edge had before, or none: the versions of an edge in the
+	// batch. Empty where no property is declared.
+	previous []int32
 }
 
 type foldVertex struct {
@@ -89,7 +93,7 @@ func (f *folder) reset() {
 	f.table.reset(f.edges)
 	clear(f.verts) // lets the keys go
 	f.verts, f.incs, f.edges = emptied(f.verts), emptied(f.incs), emptied(f.edges)
-	f.plain, f.others = emptied(f.plain), emptied(f.others)
+	f.plain, f.others, f.previous = emptied(f.plain), emptied(f.others), emptied(f.previous)
 	f.newKeys, f.newIncs = emptiedMap(f.newKeys), emptiedMap(f.newIncs)
 }
 
@@ -116,6 +120,9 @@ func emptiedMap[K comparable](m map[K]int32) map[K]int32 {
 func (f *folder) run(g *Graph, updates []Update) error {
 	f.g = g
 	f.mark = f.marks.grown(g.opt.Background, f.mark, int(g.bound))
+	if g.opt.Schema != nil {
+		f.previous = grown(f.previous, len(updates))
+	}
 	f.divide(updates)
 	f.edges = slices.Grow(f.edges, len(f.others))
 	for k, i := range f.others {
@@ -138,6 +145,7 @@ func (f *folder) run(g *Graph, updates []Update) error {
 				return err
 			}
 			e := f.edge(f.verts[from].cur, f.verts[to].cur, l)
+			f.follow(i, f.edges[e].upd)
 			f.edges[e].upd = i
 			f.setPresent(e, updateIndex)
 		case DeleteEdge:

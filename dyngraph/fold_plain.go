@@ -81,7 +81,7 @@ func (f *folder) reclaim() {
 }
 
 // collectPlain finds what plain updates do.
-func (s *staged) collectPlain(g *Graph) {
+func (s *staged) collectPlain(g *Graph, updates []Update) {
 	ops := g.fold.plain
 	s.sorter.sort(ops, g.bound)
 	for i, warm := 0, 0; i < len(ops); {
@@ -93,13 +93,13 @@ func (s *staged) collectPlain(g *Graph) {
 		for j < len(ops) && compareSlots(ops[j], ops[i]) == 0 {
 			j++
 		}
-		s.collectEdge(g, ops[i:j])
+		s.collectEdge(g, ops[i:j], updates)
 		i = j
 	}
 }
 
 // collectEdge finds what the updates of one edge do.
-func (s *staged) collectEdge(g *Graph, ops []slot) {
+func (s *staged) collectEdge(g *Graph, ops []slot, updates []Update) {
 	if len(ops) > 1 {
 		slices.SortFunc(ops, func(a, b slot) int { return int(a.ent.Index()) - int(b.ent.Index()) })
 	}
@@ -109,6 +109,7 @@ func (s *staged) collectEdge(g *Graph, ops []slot) {
 	for _, o := range ops {
 		insert, update := o.ent.Staged(), uint32(o.ent.Index())
 		if insert {
+			g.fold.follow(int32(update), upd)
 			upd = int32(update)
 		}
 		if insert != is {
@@ -117,7 +118,7 @@ func (s *staged) collectEdge(g *Graph, ops []slot) {
 	}
 	if is == was {
 		if is && upd != none {
-			s.stayed = append(s.stayed, stayedEdge{g.adj.ent[at].Index(), upd})
+			s.stays(g, updates, stayedEdge{g.adj.ent[at].Index(), upd}, updateIndex)
 		}
 		return
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"iter"
 	"math"
+
+	"motifd/dyngraph/property"
 )
 
 // Options configure a Graph.
@@ -16,6 +18,9 @@ type Options struct {
 	MaxLabels int
 	// MaxKeyLen bounds vertex keys and labels, in bytes. 0 is 1024.
 	MaxKeyLen int
+	// Schema declares the properties whose values the graph keeps in columns, and whether a new time is a new version
+	// of an edge. nil declares none. It must not change any more.
+	Schema *property.Schema
 	// Background runs work on a goroutine of the caller's, beside the calls of the Graph: memory that large columns
 	// need next is made there. The work ends by itself, and need not be waited for. nil: memory is made when it is
 	// needed, for which a batch may wait.
@@ -54,6 +59,7 @@ type Graph struct {
 
 	// Edges: columns by edge index, beside adj.edges.
 	order      []uint32 // see OrderTable
+	columns    *property.Columns
 	attr       attrs
 	edgeBound  uint32
 	nedges     int
@@ -94,6 +100,12 @@ func NewGraph(opt Options) *Graph {
 		maxEdges: uint32(NoEdge),
 	}
 	g.adj.directed, g.adj.bg, g.attr.bg = opt.Directed, opt.Background, opt.Background
+	var declared property.Declarations
+	if opt.Schema != nil {
+		declared = opt.Schema.Edges
+	}
+	g.columns = declared.Columns()
+	g.attr.columns = newColumns(g.columns.All())
 	g.stats.triples = make(map[tripleKey]*int)
 	g.fold.reset()
 	return g
@@ -148,7 +160,15 @@ func (g *Graph) PendingFree() (older, newer []VertexID) { return g.older, g.newe
 // stagedDeleted marks an order in the side table as that of a deleted edge.
 const stagedDeleted = 1 << 31
 
-// Staged returns the sign and order of an edge that the staged batch inserts or deletes.
+// Replaced marks an order in the side table as that of an edge that is replaced: it is that of its old version, and
+// that of its new version is the next.
+const Replaced = 1 << 30
+
+// Columns returns the columns of the declared properties of edges.
+func (g *Graph) Columns() *property.Columns { return g.columns }
+
+// Staged returns the sign and order of an edge that the staged batch inserts, deletes or replaces; of a replaced one
+// those of its deletion.
 func (g *Graph) Staged(e EdgeIndex) (sign Sign, order uint32, ok bool) {
 	o := g.order[e]
 	switch {
@@ -156,12 +176,15 @@ func (g *Graph) Staged(e EdgeIndex) (sign Sign, order uint32, ok bool) {
 		return 0, 0, false
 	case o&stagedDeleted != 0:
 		return Deleted, o&^stagedDeleted - 1, true
+	case o&Replaced != 0:
+		return Deleted, o&^Replaced - 1, true
 	}
 	return Inserted, o - 1, true
 }
 
 // OrderTable returns the side table of batch orders, by edge index: 0 for an edge that is not staged, else its order
-// plus 1, with the top bit set when the batch deletes it. It is valid until the next Stage, Commit or Abort.
+// plus 1, with the top bit set when the batch deletes it. With Replaced set the edge is in both graphs: the order is
+// that of its deletion, and its insertion has the next one. It is valid until the next Stage, Commit or Abort.
 func (g *Graph) OrderTable() []uint32 { return g.order }
 
 // View is the graph as one of the two that a staged batch shows. It is a small value.
@@ -182,7 +205,7 @@ func (v View) Which() Which { return v.w }
 // Visible tells whether an edge that has entries in the graph is in the view.
 func (v View) Visible(e EdgeIndex) bool {
 	o := v.g.order[e]
-	return o == 0 || (o&stagedDeleted != 0) == (v.w == Old)
+	return o == 0 || o&(stagedDeleted|Replaced) == Replaced || (o&stagedDeleted != 0) == (v.w == Old)
 }
 
 // HasVertex tells whether the vertex is in the view.
@@ -205,8 +228,8 @@ func (v View) CompareEdges(a, b EdgeIndex) int {
 	return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.to, y.to), cmp.Compare(x.label, y.label))
 }
 
-// Attr returns an edge's attributes as of the view's graph: what the staged batch renews shows in the new one only. The
-// properties are shared and immutable.
+// Attr returns an edge's attributes as of the view's graph: what the staged batch renews or replaces shows in the new
+// one only. The properties are shared and immutable.
 func (v View) Attr(e EdgeIndex) Attr {
 	if v.w == New {
 		if a, ok := v.g.staged.renewal(e); ok {
@@ -214,6 +237,17 @@ func (v View) Attr(e EdgeIndex) Attr {
 		}
 	}
 	return v.g.attr.get(e)
+}
+
+// Value returns a declared value of an edge as of the view's graph; property.TS stands for its time. It is null where
+// the edge has none, and where its label does not declare it.
+func (v View) Value(e EdgeIndex, column int) property.Value {
+	if v.w == New {
+		if a := v.g.staged.renewedValues(v.g.order[e]); a != nil {
+			return a.Value(column)
+		}
+	}
+	return v.g.attr.value(e, column)
 }
 
 // Key returns the vertex's external key. A freed id has it until the id is used again.

@@ -14,20 +14,24 @@ type staged struct {
 	delta        Delta
 	labelsBefore int
 	boundBefore  uint32
-	edgesBefore  uint32 // edgeBound
-	renewed      []Attr // by index into delta.Renewed, which ascends
+	edgesBefore  uint32   // edgeBound
+	renewed      []Attr   // by index into delta.Renewed, which ascends
+	renewedAt    []uint32 // by order of a replaced edge's old version: index into renewed
 	reused       []VertexRecord
 	inserts      []slot // adjacency entries of the inserted edges, sorted
 	deletes      []slot // likewise of the deleted ones
 	insertsAt    []int  // in which slots, or something else; see pma.insert
 	deletesAt    []int
 	deletesWere  []uint32 // in which slots they were before the insertions, or noSlot
+	replaces     []slot   // likewise of the replaced edges
+	replacesAt   []int
 
 	sorter   sorter
 	births   []birth
 	items    []netItem
 	stayed   []stayedEdge
 	inserted int // edges
+	net      int // net edges
 	sorted   []netItem
 	starts   []uint32
 }
@@ -53,6 +57,14 @@ func (n *netItem) foundAt(slot int, atTo bool) {
 	if slot < int(noSlot) {
 		n.slot = uint32(slot)
 	}
+}
+
+// renewedValues returns the new attributes of the edge with an order of the side table, if it is replaced.
+func (s *staged) renewedValues(order uint32) *Attr {
+	if order&(stagedDeleted|Replaced) != Replaced {
+		return nil
+	}
+	return &s.renewed[s.renewedAt[order&^Replaced-1]]
 }
 
 // stayedEdge is an edge that is in both graphs and takes the attributes of an update.
@@ -98,7 +110,7 @@ func (g *Graph) Stage(updates []Update) (*Delta, error) {
 	defer g.fold.reset()
 	err := g.fold.run(g, updates)
 	if err == nil {
-		s.collect(g)
+		s.collect(g, updates)
 		err = g.room()
 	}
 	if err != nil {
@@ -118,7 +130,7 @@ func (g *Graph) Stage(updates []Update) (*Delta, error) {
 
 // collect finds in the fold the vertices that come and go, the edges that stay, and how many come; and what plain
 // updates do.
-func (s *staged) collect(g *Graph) {
+func (s *staged) collect(g *Graph, updates []Update) {
 	f := &g.fold
 	for i := range f.verts {
 		v := &f.verts[i]
@@ -135,16 +147,21 @@ func (s *staged) collect(g *Graph) {
 	}
 	slices.Sort(s.delta.Freed)
 	slices.SortFunc(s.births, func(a, b birth) int { return cmp.Compare(a.at, b.at) })
+	net := 0
 	for i := range f.edges {
 		e := &f.edges[i]
 		switch {
 		case e.present && e.old == NoEdge:
 			s.inserted++
+			net++
 		case e.present && e.upd != none:
-			s.stayed = append(s.stayed, stayedEdge{e.old, e.upd})
+			s.stays(g, updates, stayedEdge{e.old, e.upd}, e.updateIndex)
+		case !e.present && e.old != NoEdge:
+			net++
 		}
 	}
-	s.collectPlain(g)
+	s.collectPlain(g, updates)
+	s.net = net + len(s.items)
 }
 
 // room tells whether there are enough ids, labels and indexes for the batch.
@@ -158,6 +175,9 @@ func (g *Graph) room() error {
 	}
 	if n := g.edgesInUse() + uint64(s.inserted); n > uint64(g.maxEdges) {
 		return refuse(ReasonEdgeLimit, "%d edges are too many; the most is %d", n, g.maxEdges)
+	}
+	if s.net >= Replaced {
+		return refuse(ReasonEdgeLimit, "the batch changes %d edges; at most %d can change at once", s.net, Replaced-1)
 	}
 	return nil
 }
@@ -254,13 +274,14 @@ func (s *staged) clear() {
 	d := &s.delta
 	d.Net, d.Touched, d.Renewed = emptied(d.Net), emptied(d.Touched), emptied(d.Renewed)
 	d.Created, d.Freed = emptied(d.Created), emptied(d.Freed)
-	d.NewTriples = false
+	d.NewTriples, d.Replaced = false, 0
 	clear(s.renewed)
 	clear(s.reused)
 	s.renewed, s.reused = emptied(s.renewed), emptied(s.reused)
 	s.inserts, s.deletes = emptied(s.inserts), emptied(s.deletes)
+	s.replaces, s.replacesAt, s.renewedAt = emptied(s.replaces), emptied(s.replacesAt), emptied(s.renewedAt)
 	s.insertsAt, s.deletesAt, s.deletesWere = emptied(s.insertsAt), emptied(s.deletesAt), emptied(s.deletesWere)
-	s.stayed, s.inserted = emptied(s.stayed), 0
+	s.stayed, s.inserted, s.net = emptied(s.stayed), 0, 0
 	s.births, s.items, s.sorted, s.starts = emptied(s.births), emptied(s.items), emptied(s.sorted), emptied(s.starts)
 	s.active = false
 }

@@ -17,7 +17,12 @@ func (g *Graph) stageEdges(updates []Update) {
 			g.nameEdges(s.sorted[i:min(i+ahead, len(s.sorted))])
 		}
 		it := &s.sorted[i]
-		if it.Sign == Inserted {
+		if it.Replaced {
+			if it.Sign == Deleted {
+				s.delta.Replaced++
+				s.replaces = g.appendSlots(s.replaces, &it.NetEdge, entryStaged)
+			}
+		} else if it.Sign == Inserted {
 			g.putEdge(it)
 			g.setAttr(it, updates)
 			g.order[it.Edge] = uint32(i) + 1
@@ -35,6 +40,7 @@ func (g *Graph) stageEdges(updates []Update) {
 	s.renameSlots()
 	s.deletesAt = g.adj.mark(s.deletes, s.deletesWere, s.deletesAt)
 	g.renew(updates)
+	g.showReplaced()
 }
 
 // appendItems appends the net edges that are not of plain updates. All vertices have ids.
@@ -128,7 +134,7 @@ func (s *staged) renameSlots() {
 func (g *Graph) nameEdges(items []netItem) {
 	for i := range items {
 		it := &items[i]
-		if it.Sign != Inserted {
+		if it.Sign != Inserted || it.Replaced {
 			continue
 		}
 		if free, ok := g.freeEdges.takeLowest(); ok {

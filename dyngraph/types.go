@@ -1,6 +1,10 @@
 package dyngraph
 
-import "fmt"
+import (
+	"fmt"
+
+	"motifd/dyngraph/property"
+)
 
 // VertexID is the dense id of a vertex. Ids are re-used after deletion (see the package comment).
 type VertexID uint32
@@ -64,12 +68,27 @@ type Position struct {
 	Element   int32
 }
 
-// Attr are an edge's attributes outside its identity. They ride along and are echoed in deltas.
+// Attr are an edge's attributes outside its identity. They are echoed in deltas. An edge whose declared values change
+// is another version of itself (LANGUAGE S15); the other attributes ride along.
 type Attr struct {
 	ID    string // the user's id of the edge; "" when none
 	TS    int64  // milliseconds since the epoch; meaningful when HasTS
 	HasTS bool
 	Props []byte // a compact JSON object, or nil; immutable once handed over
+	// Values are those of the declared properties, by column (Graph.Columns). The rest of a shorter slice is null.
+	// Immutable once handed over.
+	Values []property.Value
+}
+
+// Value returns the value in a column, or null; property.TS stands for the time.
+func (a *Attr) Value(column int) property.Value {
+	switch {
+	case column == property.TS && a.HasTS:
+		return property.Time(a.TS)
+	case column >= 0 && column < len(a.Values):
+		return a.Values[column]
+	}
+	return property.Value{}
 }
 
 // Update is one operation on the graph, decoded and not yet accepted. The strings are owned by the update.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"motifd/matcher/matchertest"
 	"motifd/dyngraph/property"
+	"motifd/matcher/matchertest"
 )
 
 // rational returns the mathematical value of a number.

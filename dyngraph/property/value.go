@@ -50,6 +50,12 @@ func Float(f float64) (Value, error) {
 	return Value{bits: math.Float64bits(f), kind: Float64}, nil
 }
 
+// Stored returns the value of a type that Bits gives back; of a string it is the empty one.
+func Stored(t Type, bits uint64) Value { return Value{bits: bits, kind: t.Kind, scale: t.Scale} }
+
+// Bits returns what a column of the value's type stores: all of the value, unless it is a string.
+func (v Value) Bits() uint64 { return v.bits }
+
 // Type returns the value's type; that of null has the kind Null.
 func (v Value) Type() Type { return Type{v.kind, v.scale} }
 

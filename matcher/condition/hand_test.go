@@ -6,10 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"motifd/dyngraph/property"
 	"motifd/matcher/condition"
 	"motifd/matcher/condition/conditiontest"
 	"motifd/matcher/pattern"
-	"motifd/dyngraph/property"
 )
 
 // TestByHand evaluates conditions on values whose truth is known: the traps of LANGUAGE, nulls, overflow, durations.

@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"motifd/dyngraph/property"
 	"motifd/matcher/condition"
 	"motifd/matcher/condition/conditiontest"
 	"motifd/matcher/matchertest"
-	"motifd/dyngraph/property"
 	"motifd/matcher/reference"
 )
 

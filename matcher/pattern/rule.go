@@ -5,9 +5,9 @@ import (
 	"errors"
 	"slices"
 
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/matcher/condition"
-	"motifd/dyngraph/property"
 )
 
 // Declared is what a pattern's text is resolved against.

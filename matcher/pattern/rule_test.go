@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/matcher/condition"
 	"motifd/matcher/condition/conditiontest"
-	"motifd/dyngraph/property"
 )
 
 // declared is the schema of testdata/rule.case.

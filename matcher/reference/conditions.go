@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"motifd/matcher/condition"
 	"motifd/dyngraph/property"
+	"motifd/matcher/condition"
 )
 
 // Values is what an expression is evaluated on.

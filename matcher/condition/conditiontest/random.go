@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"motifd/matcher/condition"
 	"motifd/dyngraph/property"
+	"motifd/matcher/condition"
 )
 
 // Source draws expressions.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"motifd/matcher/condition"
 	"motifd/dyngraph/property"
+	"motifd/matcher/condition"
 )
 
 // Pattern has the elements of Scope, in its order.
