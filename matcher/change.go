@@ -70,7 +70,7 @@ func SameDefinition(a, b *Query) bool {
 	}
 	return a.Unit == b.Unit && a.Emit == b.Emit && a.Backfill == b.Backfill && a.MaxMatches == b.MaxMatches &&
 		a.ExactTotal == b.ExactTotal && a.WorkBudget == b.WorkBudget && a.OverBudget == b.OverBudget &&
-		max(a.Sample, 1) == max(b.Sample, 1) && a.Shadow == b.Shadow
+		max(a.Sample, 1) == max(b.Sample, 1) && a.Shadow == b.Shadow && sameConditions(a, b)
 }
 
 // removed returns what is kept of a removed query: its name, and its version so that a later one is higher (DESIGN S6).

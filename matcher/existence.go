@@ -69,10 +69,14 @@ func (s *stepper) findLost(w *work) error {
 	return nil
 }
 
-// intact reports whether the edges of the witness are there.
+// intact reports whether the witness is a match still: its edges are there and, where the query has conditions, the
+// same versions of them (LANGUAGE S15).
 func (w *work) intact(view dyngraph.View) bool {
-	for _, x := range w.witness[len(w.state.Query.Vertices):] {
-		if !view.Visible(dyngraph.EdgeIndex(x)) {
+	q := w.state.Query
+	for _, x := range w.witness[len(q.Vertices):] {
+		e := dyngraph.EdgeIndex(x)
+		_, _, changed := view.Graph().Staged(e)
+		if !view.Visible(e) || changed && q.Conditioned() {
 			return false
 		}
 	}

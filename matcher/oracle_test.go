@@ -22,41 +22,47 @@ func TestS5EngineEqualsRecomputation(t *testing.T) {
 				matcher.EmitExists}[rng.IntN(4)]
 			q.Backfill = matcher.Backfill(rng.IntN(2))
 		})
-		oracle := matchertest.NewOracle(c.Directed, c.Queries)
-		d := matchertest.NewDriver(t, c.Directed, newCPU(t, 1+rng.IntN(3), rng.IntN(3) == 0), plan.New())
-		at := make([]int, len(c.Queries)) // batch before which the query is registered
-		for i := range at {
-			at[i] = max(0, rng.IntN(2*len(c.Batches))-len(c.Batches))
-		}
-		net := make([]map[string]int, len(c.Queries))
-		found := make([]matchertest.Found, len(c.Queries))
-		for n, batch := range c.Batches {
-			for i, q := range c.Queries {
-				if at[i] == n {
-					out := d.Register(q)
-					net[i] = map[string]int{}
-					checkSnapshot(t, oracle, i, q, out, found[i].After)
-					if q.Backfill == matcher.BackfillNone {
-						add(net[i], found[i].After, 1) // what it is not told of
-					}
-					sum(net[i], oracle, i, q, out)
-				}
-			}
-			var err error
-			if found, err = oracle.Step(batch); err != nil {
-				t.Fatal(err)
-			}
-			out := d.Batch(batch)
-			checkRejects(t, oracle, out)
-			for i, q := range c.Queries {
-				if at[i] <= n {
-					checkDelta(t, oracle, i, q, out, &found[i])
-					sum(net[i], oracle, i, q, out)
-					checkSum(t, q, net[i], found[i].After)
-				}
-			}
-		}
+		playOracle(t, c, newCPU(t, 1+rng.IntN(3), rng.IntN(3) == 0), rng)
 	})
+}
+
+// playOracle steps an engine and the oracle over a case.
+func playOracle(t *testing.T, c *matchertest.Case, be matcher.Backend, rng *rand.Rand) {
+	t.Helper()
+	oracle := matchertest.NewOracleOf(c)
+	d := matchertest.NewDriverWith(t, matcher.EngineOptions{Graph: c.Graph(), Backend: be, Planner: plan.New()})
+	at := make([]int, len(c.Queries)) // batch before which the query is registered
+	for i := range at {
+		at[i] = max(0, rng.IntN(2*len(c.Batches))-len(c.Batches))
+	}
+	net := make([]map[string]int, len(c.Queries))
+	found := make([]matchertest.Found, len(c.Queries))
+	for n, batch := range c.Batches {
+		for i, q := range c.Queries {
+			if at[i] == n {
+				out := d.Register(q)
+				net[i] = map[string]int{}
+				checkSnapshot(t, oracle, i, q, out, found[i].After)
+				if q.Backfill == matcher.BackfillNone {
+					add(net[i], found[i].After, 1) // what it is not told of
+				}
+				sum(net[i], oracle, i, q, out)
+			}
+		}
+		var err error
+		if found, err = oracle.Step(batch); err != nil {
+			t.Fatal(err)
+		}
+		out := d.Batch(batch)
+		checkRejects(t, oracle, out)
+		for i, q := range c.Queries {
+			if at[i] <= n {
+				checkDelta(t, oracle, i, q, out, &found[i])
+				sum(net[i], oracle, i, q, out)
+				checkSum(t, q, net[i], found[i].After)
+			}
+		}
+	}
 }
 
 func checkRejects(t *testing.T, oracle *matchertest.Oracle, out *matchertest.Output) {

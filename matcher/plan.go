@@ -1,6 +1,10 @@
 package matcher
 
-import "motifd/dyngraph"
+import (
+	"motifd/dyngraph"
+	"motifd/dyngraph/property"
+	"motifd/matcher/condition"
+)
 
 // Plan is how one version of a query is searched, made by a Planner from label statistics. It is immutable.
 // Labels are resolved to ids: a label that the graph has never seen resolves to UnknownLabel, which fits nothing.
@@ -10,6 +14,11 @@ type Plan struct {
 
 	VertexLabels []dyngraph.LabelID // AnyLabel, UnknownLabel or an id, by pattern vertex
 	EdgeLabels   []dyngraph.LabelID // likewise by pattern edge
+
+	// Conditions are the query's, with where their values are. Own holds, by pattern edge, the indexes of those on it
+	// alone; it is nil without conditions.
+	Conditions []Condition
+	Own        [][]int
 
 	// MustDiffer holds, by pattern vertex, the set of the others whose image a search must compare with its own, so
 	// that matches are injective: a data vertex could fit both. Bit i is pattern vertex i.
@@ -35,6 +44,50 @@ type Plan struct {
 
 	// Text renders the plan as `explain` prints it: that of a large pattern takes megabytes.
 	Text func() string
+}
+
+// Condition is a condition of a query in a graph.
+type Condition struct {
+	*condition.Condition
+	Reads []Read // by slot
+}
+
+// Read is where a search finds a value: a column of the graph, of the data edge that a pattern edge is mapped to.
+type Read struct{ Edge, Column int }
+
+// Holds reports whether a condition is true for a match, or the part of it that the condition reads: data edges by
+// pattern edge, in a view. values is memory for as many values as the condition reads.
+func (c *Condition) Holds(view dyngraph.View, edges []uint32, values []property.Value) bool {
+	values = values[:len(c.Reads)]
+	for i, r := range c.Reads {
+		values[i] = view.Value(dyngraph.EdgeIndex(edges[r.Edge]), r.Column)
+	}
+	return c.Eval(values) == condition.True
+}
+
+// Between returns, by step of an order of the plan, the conditions on several elements that can be tested once the step
+// is mapped, and not before.
+func (p *Plan) Between(o *Order) [][]int {
+	at := make([]int, len(p.Query.Edges)) // by pattern edge: the step that maps it
+	for i := range o.Steps {
+		for _, b := range o.Steps[i].Back {
+			at[b.Edge] = i
+		}
+	}
+	if o.Edge >= 0 {
+		at[o.Edge] = 1
+	}
+	between := make([][]int, len(o.Steps))
+	for i := range p.Conditions {
+		if c := &p.Conditions[i]; !c.Own() {
+			last := 0
+			for _, r := range c.Elements {
+				last = max(last, at[r.Index])
+			}
+			between[last] = append(between[last], i)
+		}
+	}
+	return between
 }
 
 // Resolved labels that are no label's id.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"unicode"
 	"unicode/utf8"
+
+	"motifd/matcher/condition"
 )
 
 // Bounds on patterns (DESIGN S11).
@@ -79,6 +81,13 @@ type QueryEdge struct {
 	Either bool `json:"either,omitempty"`
 }
 
+// Field is a field of a query's records: an element of the pattern, or a value computed from the match.
+type Field struct {
+	Name    string             `json:"name"`
+	Element condition.Ref      `json:"element"` // without Formula
+	Formula *condition.Formula `json:"formula,omitempty"`
+}
+
 // Query is a registered pattern with what to emit for it. It is immutable once registered, and is stored as JSON in
 // the checkpoint.
 type Query struct {
@@ -87,6 +96,15 @@ type Query struct {
 
 	Vertices []QueryVertex `json:"vertices"`
 	Edges    []QueryEdge   `json:"edges"`
+
+	// Conditions are what WHERE and property maps demand (LANGUAGE S17): a match has all of them true. Their elements
+	// are the pattern's, by index.
+	Conditions []*condition.Condition `json:"conditions,omitempty"`
+	// Within bounds the greatest ts of a match's edges less the least, in milliseconds (LANGUAGE S18); 0 is no bound.
+	// A match with an edge without ts is not within it.
+	Within int64 `json:"within,omitempty"`
+	// Fields are what RETURN lists (LANGUAGE S22).
+	Fields []Field `json:"fields,omitempty"`
 
 	Unit     Unit     `json:"unit"`
 	Emit     Emit     `json:"emit"`
@@ -162,6 +180,9 @@ func (q *Query) Validate(directed bool) error {
 	if at := q.disconnected(); at >= 0 {
 		return bad("vertex %q is not connected to %q; a pattern must be connected", q.Vertices[at].Name,
 			q.Vertices[0].Name)
+	}
+	if err := q.checkConditions(); err != nil {
+		return bad("%v", err)
 	}
 	if q.Emit != EmitDeltas && (q.MaxMatches != 0 || q.ExactTotal) {
 		return bad("max_matches_per_batch and exact_total go with emit: deltas")

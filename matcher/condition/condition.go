@@ -143,5 +143,8 @@ func newFormula(t *term) *Formula {
 	return f
 }
 
+// Key returns the formula's normal form: equal for formulas that say the same.
+func (f *Formula) Key() string { return f.root.key(slotKey) }
+
 // Eval returns the value for the values of the formula's Slots, in their order. It allocates nothing.
 func (f *Formula) Eval(values []property.Value) property.Value { return f.value(f.start, values) }

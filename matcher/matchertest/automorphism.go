@@ -1,9 +1,12 @@
 package matchertest
 
-import "motifd/matcher"
+import (
+	"motifd/matcher"
+	"motifd/matcher/condition"
+)
 
 // Automorphism is a permutation of a pattern's vertices and one of its edges that preserve labels, ends and
-// direction (DESIGN S4).
+// direction, and the set of conditions (DESIGN S4, LANGUAGE S17).
 type Automorphism struct {
 	Vertices, Edges []int
 }
@@ -33,7 +36,9 @@ func Automorphisms(q *matcher.Query) []Automorphism {
 	}
 	edge = func(i int) {
 		if i == len(q.Edges) {
-			all = append(all, Automorphism{append([]int(nil), a.Vertices...), append([]int(nil), a.Edges...)})
+			if a.preserves(q.Conditions) {
+				all = append(all, Automorphism{append([]int(nil), a.Vertices...), append([]int(nil), a.Edges...)})
+			}
 			return
 		}
 		for j := range q.Edges {
@@ -77,6 +82,17 @@ func takes(q *matcher.Query, image []int, i, j int) bool {
 	}
 	from, to := image[a.From], image[a.To]
 	return from == b.From && to == b.To || a.Either && from == b.To && to == b.From
+}
+
+func (a Automorphism) preserves(conditions []*condition.Condition) bool {
+	return condition.Preserved(conditions, func(r condition.Ref) condition.Ref {
+		of := a.Vertices
+		if r.Edge {
+			of = a.Edges
+		}
+		r.Index = of[r.Index]
+		return r
+	})
 }
 
 // Apply returns the match that maps each pattern vertex and edge to where m maps its image under a.

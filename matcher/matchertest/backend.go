@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 )
 
@@ -42,9 +43,14 @@ type Bench struct {
 func NewBench(t testing.TB, directed bool, planner matcher.Planner, queries []*matcher.Query,
 	backends ...matcher.Backend) *Bench {
 	t.Helper()
-	b := &Bench{t: t, Graph: dyngraph.NewGraph(dyngraph.Options{Directed: directed}), planner: planner,
-		queries:  queries,
-		backends: backends}
+	return NewBenchOf(t, dyngraph.NewGraph(dyngraph.Options{Directed: directed}), planner, queries, backends...)
+}
+
+// NewBenchOf is NewBench over an empty graph of the caller's.
+func NewBenchOf(t testing.TB, g *dyngraph.Graph, planner matcher.Planner, queries []*matcher.Query,
+	backends ...matcher.Backend) *Bench {
+	t.Helper()
+	b := &Bench{t: t, Graph: g, planner: planner, queries: queries, backends: backends}
 	for _, be := range backends {
 		b.must(be.Load(b.Graph))
 	}
@@ -170,7 +176,9 @@ func EdgeOf(view dyngraph.View, e dyngraph.EdgeIndex) Edge {
 	if !view.Graph().Directed() && a.Key > b.Key {
 		a, b = b, a
 	}
-	return Edge{a, b, view.LabelName(label)}
+	name := view.LabelName(label)
+	values := declaredOf(view.Graph().Columns(), name, func(column int) property.Value { return view.Value(e, column) })
+	return Edge{a, b, name, values.version()}
 }
 
 // RowLine writes row i by ids: vertex ids, then edge identities.

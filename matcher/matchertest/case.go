@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 )
 
@@ -16,6 +17,8 @@ type Case struct {
 	Messages []dyngraph.Message
 	Batches  [][]dyngraph.Message
 	Queries  []*matcher.Query // sorted by name
+	Schema   *property.Schema // nil: no property is declared
+	Where    Where            // what the queries' conditions were made of
 }
 
 // MostMatches bounds the matches that any query of a random case has in the graph at any time, as the oracle counts.
@@ -35,6 +38,34 @@ func RandomCase(rng *rand.Rand, queries int) *Case {
 		}
 	}
 	return c
+}
+
+// RandomCaseWhere draws a case with declared properties, and conditions on most of the queries; own has each condition
+// be about one edge. Few values recur, so that edges are replaced as often as renewed, and conditions hold as often as
+// not.
+func RandomCaseWhere(rng *rand.Rand, queries int, own bool) *Case {
+	shape := RandomShape(rng)
+	shape.Renewals = true
+	c := &Case{Directed: shape.Directed, Labels: shape.Labels, Messages: RandomStream(rng, shape), Where: Where{},
+		Schema: RandomSchema(rng, shape.Labels)}
+	SetValues(rng, c.Messages, c.Schema.Edges.Columns())
+	c.Batches = Cut(rng, c.Messages)
+	for len(c.Queries) < queries {
+		q := RandomQuery(rng, fmt.Sprintf("q%02d", len(c.Queries)), c.Directed, c.Labels)
+		most, ok := c.mostMatches(q)
+		if ok && (most > 0 || rng.IntN(8) == 0) {
+			c.Queries = append(c.Queries, q)
+			if rng.IntN(5) > 0 {
+				c.AskRandomly(rng, q, own)
+			}
+		}
+	}
+	return c
+}
+
+// Graph returns an empty graph for the case.
+func (c *Case) Graph() *dyngraph.Graph {
+	return dyngraph.NewGraph(dyngraph.Options{Directed: c.Directed, Schema: c.Schema})
 }
 
 // mostMatches returns how many matches the query has when it has most, and whether that is within MostMatches. The

@@ -88,7 +88,7 @@ func NewDriverWith(t testing.TB, opt matcher.EngineOptions) *Driver {
 // Run registers the case's queries and steps over its batches. Output i+len(c.Queries) is that of batch i.
 func Run(t testing.TB, c *Case, backend matcher.Backend, planner matcher.Planner) *Driver {
 	t.Helper()
-	d := NewDriver(t, c.Directed, backend, planner)
+	d := NewDriverWith(t, matcher.EngineOptions{Graph: c.Graph(), Backend: backend, Planner: planner})
 	for _, q := range c.Queries {
 		d.Register(q)
 	}
@@ -369,7 +369,7 @@ func Reload(t testing.TB, g *dyngraph.Graph) *dyngraph.Graph {
 			t.Fatal(err)
 		}
 	}
-	l := dyngraph.NewLoader(dyngraph.Options{Directed: g.Directed()})
+	l := dyngraph.NewLoader(g.Options())
 	view := g.View(dyngraph.New)
 	for id := 1; id < g.Labels(); id++ {
 		must(l.Label(g.LabelName(dyngraph.LabelID(id))))

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 )
 
 // Vertex is a vertex as the outside sees it. The same key with another label is another vertex (DESIGN S3).
@@ -14,17 +15,19 @@ type Vertex struct {
 	Key, Label string
 }
 
-// Edge is an edge as the outside sees it. In an undirected graph From.Key < To.Key.
+// Edge is a version of an edge as the outside sees it. In an undirected graph From.Key < To.Key.
 type Edge struct {
 	From, To Vertex
 	Label    string
+	Version  string // its declared values (LANGUAGE S15)
 }
 
 // Graph is the dynamic graph as two maps. It is slow on purpose and shares no code with package dyngraph.
 type Graph struct {
 	Directed bool
+	Columns  *property.Columns // nil: no property is declared
 	labels   map[string]string // key -> label of the vertices that are there
-	edges    map[edgeKey]bool
+	edges    map[edgeKey]declared
 }
 
 type edgeKey struct {
@@ -33,19 +36,19 @@ type edgeKey struct {
 
 // NewGraph returns an empty graph.
 func NewGraph(directed bool) *Graph {
-	return &Graph{Directed: directed, labels: map[string]string{}, edges: map[edgeKey]bool{}}
+	return &Graph{Directed: directed, labels: map[string]string{}, edges: map[edgeKey]declared{}}
 }
 
 // Clone returns a copy that shares nothing with g.
 func (g *Graph) Clone() *Graph {
-	return &Graph{Directed: g.Directed, labels: maps.Clone(g.labels), edges: maps.Clone(g.edges)}
+	return &Graph{Directed: g.Directed, Columns: g.Columns, labels: maps.Clone(g.labels), edges: maps.Clone(g.edges)}
 }
 
 // Edges returns the set of edges.
 func (g *Graph) Edges() map[Edge]bool {
 	set := make(map[Edge]bool, len(g.edges))
-	for k := range g.edges {
-		set[Edge{g.vertex(k.from), g.vertex(k.to), k.label}] = true
+	for k, d := range g.edges {
+		set[Edge{g.vertex(k.from), g.vertex(k.to), k.label, d.version()}] = true
 	}
 	return set
 }
@@ -87,7 +90,7 @@ func (g *Graph) apply(u *dyngraph.Update) error {
 		if err := g.declare(u.To, u.ToLabel); err != nil {
 			return err
 		}
-		g.edges[g.edgeKey(u)] = true
+		g.edges[g.edgeKey(u)] = declaredOf(g.Columns, u.Label, u.Attr.Value)
 	case dyngraph.DeleteEdge:
 		if u.From == u.To {
 			return fmt.Errorf("self-loop on %q", u.From)
@@ -106,7 +109,7 @@ func (g *Graph) apply(u *dyngraph.Update) error {
 			return err
 		}
 		delete(g.labels, u.Key)
-		maps.DeleteFunc(g.edges, func(k edgeKey, _ bool) bool { return k.from == u.Key || k.to == u.Key })
+		maps.DeleteFunc(g.edges, func(k edgeKey, _ declared) bool { return k.from == u.Key || k.to == u.Key })
 	default:
 		return fmt.Errorf("operation %d", u.Op)
 	}
@@ -147,13 +150,15 @@ type Change struct {
 	Before, After map[Edge]bool
 	Updates       []dyngraph.Update // of the accepted messages
 	Refused       []int             // messages, by index
-	// UpdateIndex holds, for each edge whose presence some update changed, the index of the last update that did.
+	// UpdateIndex holds, for each version of an edge that is in one graph only, the place of its net edge: the last
+	// update that changed the edge's presence or, of an edge in both graphs, a value that differs in the end.
 	UpdateIndex map[Edge]int
 }
 
 // Step applies a batch.
 func (g *Graph) Step(msgs []dyngraph.Message) *Change {
 	c := &Change{Before: g.Edges(), UpdateIndex: map[Edge]int{}}
+	states := []*Graph{g.Clone()} // before each update, and at the end
 	for i, m := range msgs {
 		before := g.Clone()
 		if !g.Accept(m) {
@@ -161,35 +166,75 @@ func (g *Graph) Step(msgs []dyngraph.Message) *Change {
 			continue
 		}
 		for j := range m.Updates {
-			was := before.Edges()
 			if err := before.apply(&m.Updates[j]); err != nil {
 				panic("matchertest: an accepted update failed: " + err.Error())
 			}
-			is := before.Edges()
-			for e := range was {
-				if !is[e] {
-					c.UpdateIndex[e] = len(c.Updates)
-				}
-			}
-			for e := range is {
-				if !was[e] {
-					c.UpdateIndex[e] = len(c.Updates)
-				}
-			}
+			states = append(states, before.Clone())
 			c.Updates = append(c.Updates, m.Updates[j])
 		}
 	}
 	c.After = g.Edges()
+	values := make([]map[Edge]declared, len(states))
+	for i, s := range states {
+		values[i] = s.values()
+	}
+	for _, set := range []map[Edge]bool{c.Before, c.After} {
+		for e := range set {
+			if !c.Before[e] || !c.After[e] {
+				identity := e
+				identity.Version = ""
+				c.UpdateIndex[e] = place(values, identity)
+			}
+		}
+	}
 	return c
+}
+
+// values returns the edges, without their versions, with their declared values.
+func (g *Graph) values() map[Edge]declared {
+	all := make(map[Edge]declared, len(g.edges))
+	for k, d := range g.edges {
+		all[Edge{From: g.vertex(k.from), To: g.vertex(k.to), Label: k.label}] = d
+	}
+	return all
+}
+
+// place returns the last update that changed an edge's presence or, of one that is in the first graph and in the last,
+// a value in which these differ.
+func place(states []map[Edge]declared, e Edge) (last int) {
+	first, was := states[0][e]
+	end, is := states[len(states)-1][e]
+	for i := range states[1:] {
+		before, there := states[i][e]
+		after, stays := states[i+1][e]
+		if there != stays {
+			last = i
+		}
+		if !there || !stays || !was || !is {
+			continue
+		}
+		for name := range end {
+			if first[name] != end[name] && before[name] != after[name] {
+				last = i
+			}
+		}
+	}
+	return last
 }
 
 func compareEdges(a, b Edge) int {
 	return cmp.Or(cmp.Compare(a.From.Key, b.From.Key), cmp.Compare(a.To.Key, b.To.Key), cmp.Compare(a.Label, b.Label),
-		cmp.Compare(a.From.Label, b.From.Label), cmp.Compare(a.To.Label, b.To.Label))
+		cmp.Compare(a.From.Label, b.From.Label), cmp.Compare(a.To.Label, b.To.Label), cmp.Compare(a.Version, b.Version))
 }
 
 // String writes the vertex as key:label.
 func (v Vertex) String() string { return v.Key + ":" + v.Label }
 
-// String writes the edge as from-label>to.
-func (e Edge) String() string { return e.From.String() + "-" + e.Label + ">" + e.To.String() }
+// String writes the edge as from-label>to, with its declared values.
+func (e Edge) String() string {
+	s := e.From.String() + "-" + e.Label + ">" + e.To.String()
+	if e.Version != "" {
+		s += "{" + e.Version + "}"
+	}
+	return s
+}

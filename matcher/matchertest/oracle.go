@@ -21,6 +21,7 @@ type Found struct {
 type Oracle struct {
 	Graph   *Graph
 	Last    *Change
+	where   Where
 	queries []*oracleQuery
 }
 
@@ -50,6 +51,15 @@ func (o *Oracle) Name(i int, m Match) string {
 	return m.String()
 }
 
+// NewOracleOf returns an oracle for the queries of a case, which may have conditions.
+func NewOracleOf(c *Case) *Oracle {
+	o := NewOracle(c.Directed, c.Queries)
+	if o.where = c.Where; c.Schema != nil {
+		o.Graph.Columns = c.Schema.Edges.Columns()
+	}
+	return o
+}
+
 // Step applies a batch and says what it did, by query.
 func (o *Oracle) Step(msgs []dyngraph.Message) ([]Found, error) {
 	o.Last = o.Graph.Step(msgs)
@@ -61,7 +71,9 @@ func (o *Oracle) Step(msgs []dyngraph.Message) ([]Found, error) {
 		}
 		after := make(map[string]Match, len(all))
 		for _, m := range all {
-			after[o.Name(i, m)] = m
+			if o.Graph.holds(oq.q, m, o.where[oq.q.Name]) {
+				after[o.Name(i, m)] = m
+			}
 		}
 		f := &found[i]
 		f.Anchor = map[string]int{}

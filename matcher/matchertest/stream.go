@@ -17,6 +17,8 @@ type Shape struct {
 	Hubs     int // keys that every other edge begins or ends at; 0 is a mild skew
 	// Full makes the stream begin with Edges insertions, before Messages.
 	Full bool
+	// Renewals has many edges that are there inserted again.
+	Renewals bool
 }
 
 // RandomShape draws a small graph: what a full recomputation after each batch can keep up with.
@@ -134,6 +136,12 @@ func (s *streamer) vertexLabel() string { return pickLabel(s.rng, s.shape.Labels
 
 func (s *streamer) message() {
 	grow := len(s.g.edges) < s.shape.Edges
+	if s.shape.Renewals && s.rng.IntN(3) == 0 {
+		if u, ok := s.present(dyngraph.InsertEdge); ok {
+			s.add(u)
+			return
+		}
+	}
 	switch r := s.rng.IntN(40); {
 	case r < 12 || grow && r < 24:
 		s.add(s.insert())

@@ -23,10 +23,10 @@ const (
 // class, the class that promises to save most first, as long as it is worthwhile. Exactly one automorphism is kept
 // for each: which of them does not matter, as the matches of the subgraph that begin with an update are closed under
 // those that fix the anchor. All that holds for embeddings, not where symmetry constraints single out one match of an
-// orbit.
+// orbit; and for conditions on one edge each, which the kinds of edges include, not for those between edges.
 func (o *orderer) coalesce() {
 	p := o.p
-	if p.Query.Unit != matcher.Embeddings {
+	if p.Query.Unit != matcher.Embeddings || !p.Query.OwnOnly() {
 		for i := range p.Anchored {
 			p.Classes = append(p.Classes, o.alone(matcher.Member{Anchor: i, Order: p.Anchored[i]}))
 		}

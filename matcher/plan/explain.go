@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"motifd/matcher"
 )
@@ -20,6 +21,7 @@ func explain(p *matcher.Plan) string {
 	if len(q.Edges) > matcher.MaxGPUEdges {
 		fmt.Fprintf(&b, "searched on the CPU: a GPU takes patterns of at most %d edges\n", matcher.MaxGPUEdges)
 	}
+	conditionsText(&b, p)
 	fmt.Fprintf(&b, "automorphisms: %s\n", p.Automorphisms)
 	if q.Unit == matcher.Subgraphs && len(p.VertexLess)+len(p.EdgeLess) > 0 {
 		b.WriteString("representative:")
@@ -41,7 +43,8 @@ func explain(p *matcher.Plan) string {
 	}
 	for i := range p.Anchored {
 		o := &p.Anchored[i]
-		fmt.Fprintf(&b, "anchor %s%s\n", anchorText(p, o), unresolved(p.EdgeLabels[o.Edge] == matcher.UnknownLabel))
+		fmt.Fprintf(&b, "anchor %s%s%s\n", anchorText(p, o), unresolved(p.EdgeLabels[o.Edge] == matcher.UnknownLabel),
+			where(p, ownOf(p, o.Edge)))
 		stepsText(&b, p, o, 1, "  ")
 	}
 	for i := range p.Classes {
@@ -94,11 +97,13 @@ func anchorText(p *matcher.Plan, o *matcher.Order) string {
 
 func stepsText(b *strings.Builder, p *matcher.Plan, o *matcher.Order, from int, indent string) {
 	q := p.Query
+	between := p.Between(o)
 	for i := from; i < len(o.Steps); i++ {
 		s := &o.Steps[i]
 		if o.Edge >= 0 && i == 1 && len(s.Back) == 0 {
 			continue
 		}
+		var tested []int
 		fmt.Fprintf(b, "%s%d %s", indent, i, vertexText(p, s.Vertex))
 		for k, back := range s.Back {
 			sep := " and"
@@ -107,7 +112,9 @@ func stepsText(b *strings.Builder, p *matcher.Plan, o *matcher.Order, from int, 
 			}
 			earlier := o.Steps[back.Step].Vertex
 			fmt.Fprintf(b, "%s %s%s", sep, q.Vertices[earlier].Name, edgeText(p, back.Edge, earlier))
+			tested = append(tested, ownOf(p, back.Edge)...)
 		}
+		b.WriteString(where(p, append(tested, between[i]...)))
 		b.WriteByte('\n')
 	}
 }
@@ -141,4 +148,43 @@ func unresolved(u bool) string {
 		return " (label not seen in the graph yet)"
 	}
 	return ""
+}
+
+// conditionsText shows what a match needs beside labels and ends, and what of the search that changes.
+func conditionsText(b *strings.Builder, p *matcher.Plan) {
+	q := p.Query
+	if !q.Conditioned() {
+		return
+	}
+	if q.Within > 0 {
+		fmt.Fprintf(b, "within %v\n", time.Duration(q.Within)*time.Millisecond)
+	}
+	for i := range p.Conditions {
+		fmt.Fprintf(b, "where %s\n", p.Conditions[i].Format(q.ElementName))
+	}
+	b.WriteString("searched on the CPU: a GPU tests no conditions\n")
+	if q.Emit == matcher.EmitCounts {
+		b.WriteString("counted one by one: conditions keep parts of the pattern from being multiplied\n")
+	}
+}
+
+// ownOf returns the conditions on a pattern edge alone.
+func ownOf(p *matcher.Plan, edge int) []int {
+	if p.Own == nil {
+		return nil
+	}
+	return p.Own[edge]
+}
+
+// where shows conditions that are tested at a place of an order; nothing for none.
+func where(p *matcher.Plan, conditions []int) string {
+	text := ""
+	for k, i := range conditions {
+		sep := " and "
+		if k == 0 {
+			sep = " where "
+		}
+		text += sep + p.Conditions[i].Format(p.Query.ElementName)
+	}
+	return text
 }

@@ -16,6 +16,7 @@ type mapper struct {
 	n     int
 	rel   []int     // by pair of vertices: how the first sees its edges to the second; 0 is none
 	nbrs  []uint32  // by vertex: its neighbours
+	marks []string  // by pattern edge: the conditions on it
 	edge  [][]sided // by pair of vertices: the edges between them as the first sees them, in one order
 	seed  []uint64  // by vertex: its label
 	walk  []int     // scratch: the vertices in the order in which they are mapped
@@ -26,14 +27,14 @@ type mapper struct {
 
 // sided is an edge as one of its ends sees it.
 type sided struct {
-	kind string // label and direction
+	kind string // label, direction and conditions
 	edge int
 }
 
 func newMapper(p *matcher.Plan) *mapper {
 	n := len(p.Query.Vertices)
 	m := &mapper{p: p, n: n, rel: make([]int, n*n), nbrs: make([]uint32, n), edge: make([][]sided, n*n),
-		seed: make([]uint64, n),
+		seed: make([]uint64, n), marks: marks(p.Query),
 		from: make([]int, n), image: make([]int, n)}
 	for i, e := range p.Query.Edges {
 		there, back := "out ", "in "
@@ -41,8 +42,12 @@ func newMapper(p *matcher.Plan) *mapper {
 			there, back = "either ", "either "
 		}
 		at, to := e.From*n+e.To, e.To*n+e.From
-		m.edge[at], m.edge[to] = append(m.edge[at], sided{there + e.Label, i}),
-			append(m.edge[to], sided{back + e.Label, i})
+		label := e.Label
+		if m.marks[i] != "" {
+			label = fmt.Sprintf("%d %s %s", len(label), label, m.marks[i])
+		}
+		m.edge[at], m.edge[to] = append(m.edge[at], sided{there + label, i}),
+			append(m.edge[to], sided{back + label, i})
 		m.nbrs[e.From] |= 1 << e.To
 		m.nbrs[e.To] |= 1 << e.From
 	}
@@ -135,7 +140,7 @@ func (m *mapper) connected(set uint32) bool {
 // the oriented anchor of one order to that of another: by vertex, -1 outside the set. nil: there is none.
 func (m *mapper) find(set uint32, colour []uint64, from, to *matcher.Order) []int {
 	x, y := &m.p.Query.Edges[from.Edge], &m.p.Query.Edges[to.Edge]
-	if x.Label != y.Label || x.Either != y.Either {
+	if x.Label != y.Label || x.Either != y.Either || m.marks[from.Edge] != m.marks[to.Edge] {
 		return nil
 	}
 	a, b := from.Steps[0].Vertex, from.Steps[1].Vertex

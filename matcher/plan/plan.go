@@ -20,8 +20,8 @@ type Planner struct {
 // New returns a Planner.
 func New() *Planner { return &Planner{} }
 
-// Plan resolves the query's labels against the graph and orders its vertices for every anchor. The query must be
-// valid (matcher.Query.Validate). It never fails on a valid query.
+// Plan resolves the query's labels and conditions against the graph and orders its vertices for every anchor. It fails
+// on a query that is not valid (matcher.Query.Validate), or that reads what the graph does not declare.
 func (pl *Planner) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, error) {
 	if err := q.Validate(g.Directed()); err != nil {
 		return nil, err
@@ -45,6 +45,9 @@ func (pl *Planner) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, err
 	}
 
 	p.MustDiffer = mustDiffer(p.VertexLabels)
+	if err := resolveConditions(p, g); err != nil {
+		return nil, err
+	}
 
 	o := newOrderer(p, st)
 	for e := range q.Edges {

@@ -2,8 +2,10 @@ package plan
 
 import (
 	"math/bits"
+	"slices"
 
 	"motifd/matcher"
+	"motifd/matcher/condition"
 )
 
 // symmetry fills in the plan's automorphisms and the constraints that single out one representative per orbit.
@@ -13,6 +15,10 @@ import (
 // that fix 0..i-1 (a stabiliser chain with base 0, 1, 2, ...; Grochow and Kellis, RECOMB 2007, section 3.2). The
 // group's order is the product of these orbits' sizes.
 func symmetry(p *matcher.Plan) {
+	if slices.ContainsFunc(p.Query.Conditions, func(c *condition.Condition) bool { return !c.Own() }) {
+		symmetryBetween(p)
+		return
+	}
 	a := newAutomorphisms(p.Query, newMapper(p))
 	p.Automorphisms = matcher.CountOf(1)
 	n := len(p.Query.Vertices)
@@ -46,12 +52,14 @@ type edgeKind struct {
 	from, to int // sorted when the edge matches in either direction
 	label    string
 	either   bool
+	mark     string // the conditions on it
 }
 
 // automorphisms searches label-preserving automorphisms of a pattern.
 type automorphisms struct {
 	q     *matcher.Query
 	edges map[edgeKind]int // multiplicity
+	marks []string         // of edges: the conditions on them
 	adj   []uint32         // neighbour sets
 	image []int
 	taken uint32
@@ -62,8 +70,8 @@ type automorphisms struct {
 }
 
 func newAutomorphisms(q *matcher.Query, m *mapper) *automorphisms {
-	a := &automorphisms{q: q, mapper: m, edges: map[edgeKind]int{}, adj: make([]uint32, len(q.Vertices)),
-		image: make([]int, len(q.Vertices))}
+	a := &automorphisms{q: q, mapper: m, edges: map[edgeKind]int{}, marks: marks(q),
+		adj: make([]uint32, len(q.Vertices)), image: make([]int, len(q.Vertices))}
 	for i, e := range q.Edges {
 		a.edges[a.kind(i)]++
 		a.adj[e.From] |= 1 << e.To
@@ -74,7 +82,7 @@ func newAutomorphisms(q *matcher.Query, m *mapper) *automorphisms {
 
 func (a *automorphisms) kind(e int) edgeKind {
 	qe := a.q.Edges[e]
-	k := edgeKind{qe.From, qe.To, qe.Label, qe.Either}
+	k := edgeKind{qe.From, qe.To, qe.Label, qe.Either, a.marks[e]}
 	if k.either && k.from > k.to {
 		k.from, k.to = k.to, k.from
 	}

@@ -133,7 +133,7 @@ func (b *Backend) find(ctx context.Context, sign dyngraph.Sign, req *matcher.Req
 	if err != nil {
 		return err
 	}
-	a.groups, err = b.group(sign, q, difference(rows, others), req)
+	a.groups, err = b.group(sign, q, b.difference(q, rows, others), req)
 	if err != nil {
 		return err
 	}
@@ -150,13 +150,22 @@ func (b *Backend) find(ctx context.Context, sign dyngraph.Sign, req *matcher.Req
 	return nil
 }
 
-// difference returns the rows that are not among the others, in their order.
-func difference(rows, others []row) []row {
+// difference returns the rows that are not among the others, in their order. A row with an edge that the batch replaces
+// is not: there it has another version of the edge (LANGUAGE S15).
+func (b *Backend) difference(q *matcher.Query, rows, others []row) []row {
 	in := make(map[string]bool, len(others))
 	for _, r := range others {
 		in[r.key()] = true
 	}
-	return slices.DeleteFunc(rows, func(r row) bool { return in[r.key()] })
+	replaced := make(map[uint32]bool)
+	for _, n := range b.delta.Net {
+		if n.Replaced {
+			replaced[uint32(n.Edge)] = true
+		}
+	}
+	return slices.DeleteFunc(rows, func(r row) bool {
+		return in[r.key()] && !slices.ContainsFunc(r[len(q.Vertices):], func(e uint32) bool { return replaced[e] })
+	})
 }
 
 // group sorts rows under their anchors: of a match that appears its inserted edge of the highest order, of one that

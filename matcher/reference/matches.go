@@ -37,7 +37,10 @@ func matches(ctx context.Context, view dyngraph.View, q *matcher.Query, meter *m
 	if err := s.vertex(0); err != nil {
 		return nil, s.steps, err
 	}
-	rows := s.found
+	rows, err := only(view, q, s.found)
+	if err != nil {
+		return nil, s.steps, err
+	}
 	if q.Unit == matcher.Subgraphs {
 		rows = representatives(view, q, rows)
 	}

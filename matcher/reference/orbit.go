@@ -6,14 +6,15 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/condition"
 )
 
 // representatives keeps one row per orbit under the pattern's automorphisms: the one with the smallest vertex ids in
 // pattern order, then the smallest edge identities (DESIGN S4).
 //
 // Two matches are in one orbit if and only if they cover the same vertices and edges, and what leads from the pattern
-// element that the one maps somewhere to the element that the other maps there preserves the pattern's labels: that
-// is an automorphism, as ends and directions are preserved with the data's.
+// element that the one maps somewhere to the element that the other maps there preserves the pattern's labels and
+// conditions: that is an automorphism, as ends and directions are preserved with the data's.
 func representatives(view dyngraph.View, q *matcher.Query, rows []row) []row {
 	covers := make(map[string][]row) // representatives so far, by what they cover
 	for _, r := range rows {
@@ -60,11 +61,16 @@ func sameOrbit(q *matcher.Query, a, b row) bool {
 			return false
 		}
 	}
+	edges := make([]int, len(q.Edges))
 	for i, d := range a[n:] {
 		j := slices.Index(b[n:], d)
+		edges[i] = j
 		if q.Edges[i].Label != q.Edges[j].Label || q.Edges[i].Either != q.Edges[j].Either {
 			return false
 		}
 	}
-	return true
+	return condition.Preserved(q.Conditions, func(r condition.Ref) condition.Ref {
+		r.Index = edges[r.Index] // conditions are about edges
+		return r
+	})
 }

@@ -1,0 +1,156 @@
+package plan
+
+import (
+	"motifd/matcher"
+	"motifd/matcher/condition"
+)
+
+// symmetryBetween is symmetry for a pattern with conditions between elements: an automorphism maps the set of
+// conditions onto itself (LANGUAGE S17, S23). That joins edges that may lie anywhere in the pattern, so vertices and
+// edges are mapped one after the other, and each condition is looked up once its last edge is mapped.
+//
+// The representative of an orbit is singled out by a stabiliser chain over the vertices, as in symmetry, and then one
+// over the edges, by the automorphisms that fix all vertices.
+func symmetryBetween(p *matcher.Plan) {
+	s := newBijections(p)
+	p.Automorphisms = matcher.CountOf(1)
+	n, edges := len(p.Query.Vertices), len(p.Query.Edges)
+	for i := range n {
+		orbit := uint64(1)
+		for j := i + 1; j < n; j++ {
+			if s.exists(i, j, 0, 0) {
+				orbit++
+				p.VertexLess = append(p.VertexLess, [2]int{i, j})
+			}
+		}
+		p.Automorphisms = p.Automorphisms.Mul(matcher.CountOf(orbit))
+	}
+	for i := range edges {
+		orbit := uint64(1)
+		for j := i + 1; j < edges; j++ {
+			if s.kind(i) == s.kind(j) && s.exists(n, 0, i, j) {
+				orbit++
+				p.EdgeLess = append(p.EdgeLess, [2]int{i, j})
+			}
+		}
+		p.Automorphisms = p.Automorphisms.Mul(matcher.CountOf(orbit))
+	}
+}
+
+// bijections searches automorphisms of a pattern's vertices and edges that preserve its conditions.
+type bijections struct {
+	*automorphisms
+	items []item
+	keys  map[string]bool // of the conditions
+	// Of the search at hand: the first vertices, and edges, are fixed, the next one is mapped to an image given.
+	vertices, vertex int
+	fixed, toEdge    int
+	edgeImage        []int
+	taken            []bool // edges
+}
+
+// item is a vertex, or an edge whose ends come before it, with the conditions all of whose edges come before it or are
+// it.
+type item struct {
+	edge   bool
+	index  int
+	closes []*condition.Condition
+}
+
+func newBijections(p *matcher.Plan) *bijections {
+	q := p.Query
+	s := &bijections{automorphisms: newAutomorphisms(q, newMapper(p)), keys: make(map[string]bool),
+		edgeImage: make([]int, len(q.Edges)), taken: make([]bool, len(q.Edges))}
+	at := make([]int, len(q.Edges))
+	for v := range q.Vertices {
+		s.items = append(s.items, item{index: v})
+		for i, e := range q.Edges {
+			if max(e.From, e.To) == v {
+				at[i] = len(s.items)
+				s.items = append(s.items, item{edge: true, index: i})
+			}
+		}
+	}
+	for _, c := range q.Conditions {
+		s.keys[c.Key(nil)] = true
+		last := 0
+		for _, r := range c.Elements {
+			last = max(last, at[r.Index])
+		}
+		s.items[last].closes = append(s.items[last].closes, c)
+	}
+	return s
+}
+
+// exists reports whether an automorphism fixes the first vertices and edges, and maps the next vertex, if there is one,
+// to vertex, and otherwise the next edge to toEdge.
+func (s *bijections) exists(vertices, vertex, fixed, toEdge int) bool {
+	s.vertices, s.vertex, s.fixed, s.toEdge = vertices, vertex, fixed, toEdge
+	s.automorphisms.taken = 0
+	clear(s.taken)
+	var from, to []int
+	for v := range min(vertices+1, len(s.q.Vertices)) {
+		from, to = append(from, v), append(to, v)
+	}
+	if vertices < len(to) {
+		to[vertices] = vertex
+	}
+	s.colour, s.its = s.mapper.coloursApart(from), s.mapper.coloursApart(to)
+	return s.extend(0)
+}
+
+// extend maps the items from one on.
+func (s *bijections) extend(at int) bool {
+	if at == len(s.items) {
+		return true
+	}
+	x := &s.items[at]
+	if x.edge {
+		return s.extendEdge(at, x)
+	}
+	v := x.index
+	for w := range s.q.Vertices {
+		if s.automorphisms.taken>>w&1 != 0 || v < s.vertices && w != v || v == s.vertices && w != s.vertex ||
+			!s.fits(v, w) {
+			continue
+		}
+		s.image[v] = w
+		s.automorphisms.taken |= 1 << w
+		if s.extend(at + 1) {
+			return true
+		}
+		s.automorphisms.taken &^= 1 << w
+	}
+	return false
+}
+
+func (s *bijections) extendEdge(at int, x *item) bool {
+	e := x.index
+	kind := s.kind(e)
+	kind.from, kind.to = s.image[s.q.Edges[e].From], s.image[s.q.Edges[e].To]
+	if kind.either && kind.from > kind.to {
+		kind.from, kind.to = kind.to, kind.from
+	}
+	last := s.vertices == len(s.q.Vertices)
+	for f := range s.q.Edges {
+		if s.taken[f] || last && (e < s.fixed && f != e || e == s.fixed && f != s.toEdge) || s.kind(f) != kind {
+			continue
+		}
+		s.edgeImage[e], s.taken[f] = f, true
+		if s.preserves(x.closes) && s.extend(at+1) {
+			return true
+		}
+		s.taken[f] = false
+	}
+	return false
+}
+
+// preserves reports whether the images of conditions are conditions.
+func (s *bijections) preserves(conditions []*condition.Condition) bool {
+	for _, c := range conditions {
+		if !s.keys[c.Key(func(r condition.Ref) condition.Ref { r.Index = s.edgeImage[r.Index]; return r })] {
+			return false
+		}
+	}
+	return true
+}
