@@ -26,7 +26,7 @@ type Delta struct {
 	// Created and Freed are the vertices that the batch brought into being and took away. A freed id keeps its key
 	// and label readable until the id is re-used.
 	Created, Freed []VertexID
-	// Renewed lists edges that are in both graphs and whose attributes the batch renewed.
+	// Renewed lists edges that are in both graphs and whose attributes the batch renewed, the replaced ones included.
 	Renewed []EdgeIndex
 	// NewTriples reports that the batch brought a (source label, edge label, target label) combination that no edge
 	// of the old graph has, or a label that the table did not have: plans that resolved labels against the statistics

@@ -119,7 +119,7 @@ func TestS11AcceptedBatchesAlwaysFit(t *testing.T) {
 			msgs := make([]Message, pick(10))
 			for i := range msgs {
 				for range 1 + pick(3) {
-					msgs[i].Updates = append(msgs[i].Updates, makeUpdate(pick, 9))
+					msgs[i].Updates = append(msgs[i].Updates, makeUpdate(pick, 9, false))
 				}
 			}
 			accepted, rejects := g.Accept(msgs)

@@ -28,14 +28,18 @@ func content(g *Graph) map[string]string {
 func TestS2RecutStreamsEndTheSame(t *testing.T) {
 	for seed := range uint64(60) {
 		pick := seeded(seed)
+		opt := Options{Directed: seed%2 == 0}
+		if seed%3 == 0 {
+			opt.Schema = twinSchema
+		}
 		msgs := make([]Message, 300)
 		for i := range msgs {
 			for range 1 + pick(2) {
-				msgs[i].Updates = append(msgs[i].Updates, makeUpdate(pick, 8))
+				msgs[i].Updates = append(msgs[i].Updates, makeUpdate(pick, 8, opt.Schema != nil))
 			}
 		}
 		run := func(most int) map[string]string {
-			g := NewGraph(Options{Directed: seed%2 == 0})
+			g := NewGraph(opt)
 			for i := 0; i < len(msgs); {
 				n := min(1+pick(most), len(msgs)-i)
 				accepted, _ := g.Accept(msgs[i : i+n])

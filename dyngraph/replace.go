@@ -41,15 +41,14 @@ func (s *staged) stays(g *Graph, updates []Update, e stayedEdge, place uint32) {
 // update that changed its presence or such a value.
 func (g *Graph) replacedBy(updates []Update, e stayedEdge, presence uint32) (place uint32, ok bool) {
 	label := g.labels.names[g.adj.edges[e.edge].label]
-	last := int64(-1)
+	at := int64(-1)
 	if presence != never {
-		last = int64(presence)
+		at = int64(presence)
 	}
-	at := last
 	differs := func(column int) {
 		if g.attr.value(e.edge, column) != updates[e.upd].Attr.Value(column) {
 			ok = true
-			at = max(at, g.fold.lastChange(updates, e.upd, last, column))
+			at = max(at, int64(g.fold.lastChange(updates, e.upd, column)))
 		}
 	}
 	if g.columns.Declares(label, property.TS) {
@@ -64,19 +63,17 @@ func (g *Graph) replacedBy(updates []Update, e stayedEdge, presence uint32) (pla
 	return uint32(at), true
 }
 
-// lastChange returns the last update that changed a value of an edge, which has the attributes of upd in the end and
-// other ones before the batch. presence is the last update that changed its presence, or less than 0; what was before
-// does not count.
-func (f *folder) lastChange(updates []Update, upd int32, presence int64, column int) int64 {
+// lastChange returns the last insertion that changed a value of an edge, which has the attributes of upd in the end and
+// another value before the batch. The edge may have been absent since.
+func (f *folder) lastChange(updates []Update, upd int32, column int) int32 {
 	now := updates[upd].Attr.Value(column)
-	for int64(upd) > presence {
+	for {
 		before := f.previous[upd]
 		if before == none || updates[before].Attr.Value(column) != now {
-			return int64(upd)
+			return upd
 		}
 		upd = before
 	}
-	return presence
 }
 
 // showReplaced enters the orders of the replaced edges, and where their new attributes are, when these are known, and

@@ -27,7 +27,7 @@ func fromBytes(b []byte) source {
 }
 
 // makeUpdate draws an update over few keys and labels, so that everything happens to the same things again and again.
-func makeUpdate(pick source, keys int) Update {
+func makeUpdate(pick source, keys int, declared bool) Update {
 	label := func(n int) string { return []string{"", "A", "B", "C"}[pick(n)] }
 	key := func() string { return fmt.Sprintf("k%d", pick(keys)) }
 	u := Update{Pos: Position{Element: int32(pick(100))}}
@@ -42,6 +42,9 @@ func makeUpdate(pick source, keys int) Update {
 			u.Attr.TS, u.Attr.HasTS = int64(pick(3)), true
 		case 1:
 			u.Attr.ID, u.Attr.Props = fmt.Sprint(pick(3)), []byte(`{"a":1}`)
+		}
+		if declared {
+			u.Attr.Values = makeValues(pick, u.Label)
 		}
 	case x < 16:
 		u.Op, u.From, u.To, u.Label = DeleteEdge, key(), key(), label(4)
@@ -113,14 +116,19 @@ func (s *store) apply(e Effect) error {
 // play runs a history on the Graph and on the twin and compares everything that can be seen.
 func play(t *testing.T, pick source, batches, most, keys int) {
 	opt := Options{Directed: pick(2) == 0}
+	declared := pick(2) == 0
+	if declared {
+		opt.Schema = twinSchema
+	}
 	g, w := NewGraph(opt), newTwin(opt.Directed)
+	w.declares = declared
 	st := &store{verts: map[VertexID]VertexRecord{}, edges: map[recordKey]Attr{}}
 	for range batches {
 		var msgs []Message
 		for n := pick(most); len(msgs) < n; {
 			var m Message
 			for range 1 + pick(2)*pick(3) {
-				m.Updates = append(m.Updates, makeUpdate(pick, keys))
+				m.Updates = append(m.Updates, makeUpdate(pick, keys, declared))
 			}
 			msgs = append(msgs, m)
 		}
@@ -195,14 +203,29 @@ func checkDelta(t *testing.T, g *Graph, before, after *twin, d *Delta, step *twi
 	touched := map[VertexID]bool{}
 	for i, n := range d.Net {
 		x := step.net[i]
-		if n.Sign != x.sign || n.From != x.from || n.To != x.to || n.Label != x.label || int(n.UpdateIndex) != x.place {
+		if n.Sign != x.sign || n.From != x.from || n.To != x.to || n.Label != x.label ||
+			int(n.UpdateIndex) != x.place || n.Replaced != x.replaced {
 			t.Fatalf("net[%d] = %+v, want %+v", i, n, x)
 		}
 		sign, order, ok := g.Staged(n.Edge)
+		if n.Replaced {
+			at := i
+			if n.Sign == Inserted {
+				at = i - 1
+			}
+			if !ok || sign != Deleted || int(order) != at || g.OrderTable()[n.Edge] != uint32(at+1)|Replaced ||
+				d.Net[at].Edge != n.Edge || d.Net[at].Sign != Deleted || !slices.Contains(d.Renewed, n.Edge) {
+				t.Fatalf("net[%d] = %+v is replaced; Staged says %v %v %v", i, n, sign, order, ok)
+			}
+			continue
+		}
 		if !ok || sign != n.Sign || int(order) != i {
 			t.Fatalf("Staged(net[%d]) = %v %v %v", i, sign, order, ok)
 		}
 		touched[n.From], touched[n.To] = true, true
+	}
+	if d.Replaced != step.replaced {
+		t.Fatalf("%d edges are replaced, want %d", d.Replaced, step.replaced)
 	}
 	if !slices.Equal(d.Created, step.created) || !slices.Equal(d.Freed, step.freed) {
 		t.Fatalf("created %v freed %v, want %v %v", d.Created, d.Freed, step.created, step.freed)
@@ -221,7 +244,7 @@ func checkDelta(t *testing.T, g *Graph, before, after *twin, d *Delta, step *twi
 	}
 	news := len(after.labels) > len(before.labels)
 	for _, n := range step.net {
-		if n.sign == Inserted && !before.has(n.identity) {
+		if n.sign == Inserted && !n.replaced && !before.has(n.identity) {
 			news = true
 		}
 	}

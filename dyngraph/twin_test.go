@@ -9,6 +9,7 @@ import (
 // twin is the dumb twin of Graph: maps of strings, and after every update a comparison of whole graphs.
 type twin struct {
 	directed bool
+	declares bool // by twinSchema
 	verts    map[string]twinVertex
 	edges    map[twinEdge]Attr
 	labels   []string
@@ -34,6 +35,7 @@ type identity struct {
 
 type twinNet struct {
 	sign     Sign
+	replaced bool
 	identity identity
 	place    int
 	from, to VertexID
@@ -44,6 +46,7 @@ type twinNet struct {
 type twinStep struct {
 	net      []twinNet
 	renewed  []identity
+	replaced int
 	created  []VertexID
 	freed    []VertexID
 	released []VertexID
@@ -142,7 +145,7 @@ func (w *twin) apply(u Update, i int) bool {
 			return false
 		}
 		w.edges[e] = u.Attr
-		return true
+		return w.valuesFit(&u)
 	case InsertVertex:
 		return u.Key != "" && w.declare(u.Key, u.Label, 2*i)
 	case DeleteVertex:
@@ -184,12 +187,25 @@ func (w *twin) step(updates []Update) twinStep {
 	start := w.clone()
 	before := start.identities()
 	place := map[identity]int{}
+	type valueOf struct {
+		identity
+		column int
+	}
+	changed := map[valueOf]int{} // where a value last changed under an edge that stayed
 	for i, u := range updates {
 		was := w.identities()
+		had := w.attrs()
 		if !w.apply(u, i) {
 			panic("an update that was not accepted")
 		}
 		is := w.identities()
+		for x, now := range w.attrs() {
+			if then, ok := had[x]; ok {
+				for _, column := range w.differ(x.label, &then, &now) {
+					changed[valueOf{x, column}] = i
+				}
+			}
+		}
 		for x := range was {
 			if !is[x] {
 				place[x] = i
@@ -254,6 +270,23 @@ func (w *twin) step(updates []Update) twinStep {
 			a, b := start.edges[e], w.edges[e]
 			if !a.equal(&b) {
 				s.renewed = append(s.renewed, x)
+			}
+			if columns := w.differ(x.label, &a, &b); len(columns) > 0 {
+				at, ok := place[x]
+				if !ok {
+					at = -1
+				}
+				for _, column := range columns {
+					if i, ok := changed[valueOf{x, column}]; ok {
+						at = max(at, i)
+					}
+				}
+				for _, sign := range [2]Sign{Deleted, Inserted} {
+					n := w.net(sign, x, at)
+					n.replaced = true
+					s.net = append(s.net, n)
+				}
+				s.replaced++
 			}
 		}
 	}

@@ -1,8 +1,11 @@
 package dyngraph
 
 import (
+	"fmt"
 	"slices"
 	"testing"
+
+	"motifd/dyngraph/property"
 )
 
 // row is what a view shows of one vertex in one direction.
@@ -65,6 +68,17 @@ func checkView(t *testing.T, g *Graph, w *twin, which Which) {
 		}
 		if a := v.Attr(x.Index()); !a.equal(&attr) {
 			t.Fatalf("view %d: edge %v has attributes %v, want %v", which, e, a, attr)
+		}
+		if w.declares {
+			for column := property.TS; column < twinColumns; column++ {
+				if !twinDeclared(e.label, column) {
+					continue
+				}
+				got := v.Value(x.Index(), column)
+				if want, ok := twinValue(&attr, column); got.IsNull() == ok || ok && fmt.Sprint(want) != got.String() {
+					t.Fatalf("view %d: edge %v has in column %d the value %v, want %v", which, e, column, got, want)
+				}
+			}
 		}
 		n++
 	}
