@@ -19,6 +19,7 @@ type csvDecoder struct {
 	in      reloadable
 	r       *csv.Reader // over in; made again after an error
 	props   []byte      // scratch
+	values  *declaredReader
 
 	fixed  *layout // of CSVHeader, or of a mapping by numbers
 	layout *layout // of header
@@ -44,7 +45,7 @@ func newCSVDecoder(opt DecoderOptions) (*csvDecoder, error) {
 	if opt.Mapping == nil {
 		return nil, errors.New("CSV updates need a column mapping, as in from=source,to=target")
 	}
-	d := &csvDecoder{opt: opt, m: opt.Mapping, strings: newInterner()}
+	d := &csvDecoder{opt: opt, m: opt.Mapping, strings: newInterner(), values: newDeclaredReader(opt.Schema)}
 	d.restart()
 	if opt.CSVHeader != "" {
 		if d.fixed = d.resolve([]byte(opt.CSVHeader)); d.fixed.err != nil {

@@ -86,12 +86,15 @@ func (r *rowReader) text(f int) string { return r.at(r.l.columns[f]) }
 
 // where names the column of a field.
 func (r *rowReader) where(f int) string {
-	p := r.l.columns[f]
+	return r.l.where(r.l.columns[f])
+}
+
+func (l *layout) where(p fieldSource) string {
 	switch {
 	case p.index < 0:
 		return fmt.Sprintf("constant '%s'", p.constant)
-	case r.l.names != nil:
-		return fmt.Sprintf("column %q (#%d)", r.l.names[p.index], p.index+1)
+	case l.names != nil:
+		return fmt.Sprintf("column %q (#%d)", l.names[p.index], p.index+1)
 	}
 	return fmt.Sprintf("column #%d", p.index+1)
 }
@@ -176,20 +179,35 @@ func (r *rowReader) edge(u *dyngraph.Update) {
 	}
 	u.Attr.ID = strings.Clone(id)
 	if u.Op == dyngraph.InsertEdge && len(r.l.props) > 0 {
-		u.Attr.Props = r.properties()
+		r.properties(u)
 	}
 }
 
-// properties makes a JSON object of the mapped columns, in the order of the mapping; the values are strings.
-func (r *rowReader) properties() []byte {
+// properties reads the mapped columns: the declared ones as values, the others as a JSON object of strings, in the
+// order of the mapping.
+func (r *rowReader) properties(u *dyngraph.Update) {
 	out := append(r.d.props[:0], '{')
 	for i, p := range r.l.props {
-		if i > 0 {
+		name, text := r.d.m.props[i].name, r.at(p)
+		declared, err := r.d.values.fromText(u.Label, name, text)
+		if err != nil && r.err == nil {
+			err.Msg = r.l.where(p) + ": " + err.Msg
+			r.err = err
+		}
+		if declared {
+			continue
+		}
+		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = appendString(out, r.d.m.props[i].name)
+		out = appendString(out, name)
 		out = append(out, ':')
-		out = appendString(out, r.at(p))
+		out = appendString(out, text)
+	}
+	if r.d.values != nil {
+		if u.Attr.Values = r.d.values.take(); len(out) == 1 {
+			return // all are declared
+		}
 	}
 	out = append(out, '}')
 	r.d.props = out
@@ -201,5 +219,5 @@ func (r *rowReader) properties() []byte {
 			limit,
 		)
 	}
-	return bytes.Clone(out)
+	u.Attr.Props = bytes.Clone(out)
 }

@@ -19,7 +19,8 @@ type EncoderOptions struct {
 	// Upsert makes a cancellation a tombstone: a record with the match id as its key and no value, so that a compacted
 	// topic holds the current matches.
 	Upsert bool
-	// EchoProps repeats the properties of the mapped edges in every match.
+	// EchoProps repeats the undeclared properties of the mapped edges in every match; the declared ones are always
+	// there.
 	EchoProps bool
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/condition"
 	"motifd/stream"
 )
 
@@ -359,5 +360,63 @@ func TestFormForgetsGiantRecords(t *testing.T) {
 		}
 		require.GreaterOrEqual(t, f.size.Load(), int64(800))
 		require.LessOrEqual(t, f.size.Load(), int64(1200))
+	}
+}
+
+// TestS15RecordsShowTheValuesOfTheirView: a cancellation shows the old version of a replaced edge, and the announcement
+// behind it the new one, whether properties are echoed or not.
+func TestS15RecordsShowTheValuesOfTheirView(t *testing.T) {
+	g := dyngraph.NewGraph(dyngraph.Options{Directed: true, Schema: payments})
+	pay := func(ts int64, amount string) dyngraph.Update {
+		return decodeOne(t, FormatJSON, DecoderOptions{Schema: payments}, fmt.Sprintf(`{"op":"+","from":"x","to":"y",`+
+			`"label":"PAY","ts":%d,"props":{"z":[1],"n":9007199254740993,"amount":%s,"share":1e21}}`, ts, amount))
+	}
+	apply(t, g, pay(1, "10"))
+	g.Commit()
+	paid := condition.Element{Ref: condition.Ref{Edge: true},
+		Labels: condition.NewLabels(condition.Alternative{All: []string{"PAY"}})}
+	scope := &condition.Scope{Schema: payments, Elements: map[string]condition.Element{"p": paid}}
+	read := func(name string) *condition.Expr {
+		return &condition.Expr{Op: condition.OpProperty, Text: "p", Property: name}
+	}
+	formula := func(e *condition.Expr) *condition.Formula {
+		f, err := condition.NewFormula(scope, e)
+		require.NoError(t, err)
+		return f
+	}
+	q := &matcher.Query{
+		Name: "big", Version: 1, Vertices: []matcher.QueryVertex{{Name: "a"}, {Name: "b"}},
+		Edges: []matcher.QueryEdge{{Name: "p", From: 0, To: 1, Label: "PAY"}},
+	}
+	apply(t, g, pay(1, "12.5"))
+	v := g.View(dyngraph.Old)
+	row := rowOf(t, v, q, []string{"x", "y"})
+	edge := func(amount string, more string) string {
+		return `{"from":"x","to":"y","label":"PAY","ts":1,"props":{"amount":` + amount +
+			`,"n":9007199254740993,"share":1e+21` + more + `}}`
+	}
+	for _, c := range []struct {
+		which  dyngraph.Which
+		sign   dyngraph.Sign
+		amount string
+		twice  string
+	}{{dyngraph.Old, dyngraph.Deleted, "10.00", "20.00"}, {dyngraph.New, dyngraph.Inserted, "12.50", "25.00"}} {
+		q := *q
+		got := string(encode(t, EncoderOptions{}, matchEvent(g, c.which, &q, c.sign, row)).Value)
+		require.Contains(t, got, `"edges":{"p":`+edge(c.amount, "")+`}}`)
+		got = string(encode(t, EncoderOptions{EchoProps: true}, matchEvent(g, c.which, &q, c.sign, row)).Value)
+		require.Contains(t, got, `"edges":{"p":`+edge(c.amount, `,"z":[1]`)+`}}`)
+
+		q.Fields = []matcher.Field{
+			{Name: "paid", Element: condition.Ref{Edge: true}}, {Name: "to", Element: condition.Ref{Index: 1}},
+			{Name: "twice", Formula: formula(&condition.Expr{Op: condition.OpAdd,
+				Args: []*condition.Expr{read("amount"), read("amount")}})},
+			{Name: "when", Formula: formula(read("seen"))}, {Name: "share", Formula: formula(read("share"))},
+		}
+		ev := matchEvent(g, c.which, &q, c.sign, row)
+		ev.Anchor = &dyngraph.Update{Op: dyngraph.InsertEdge}
+		got = string(encode(t, EncoderOptions{}, ev).Value)
+		require.Contains(t, got, `"edges":{"p":`+edge(c.amount, "")+`},"fields":{"paid":`+edge(c.amount, "")+
+			`,"to":{"key":"y"},"twice":`+c.twice+`,"when":null,"share":1e+21},"anchor":{`)
 	}
 }

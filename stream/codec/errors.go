@@ -19,6 +19,7 @@ const (
 	ReasonField     = "field"     // a field is unknown, missing, or belongs to another operation
 	ReasonType      = "type"      // a field has a value of another type
 	ReasonValue     = "value"     // a value is not one of those allowed
+	ReasonProperty  = "property"  // the value of a declared property is not exactly of its type
 	ReasonHeader    = "header"    // a CSV column is not in the header, or a record does not fit it
 )
 

@@ -13,11 +13,13 @@ type jsonDecoder struct {
 	opt     DecoderOptions
 	s       scanner
 	strings *interner
-	props   []byte // scratch
+	props   []byte          // scratch
+	values  *declaredReader // nil: no property is declared
 }
 
 func newJSONDecoder(opt DecoderOptions) *jsonDecoder {
-	return &jsonDecoder{opt: opt, s: scanner{maxDepth: opt.MaxDepth}, strings: newInterner()}
+	return &jsonDecoder{opt: opt, s: scanner{maxDepth: opt.MaxDepth}, strings: newInterner(),
+		values: newDeclaredReader(opt.Schema)}
 }
 
 // Decode implements stream.Decoder.

@@ -109,8 +109,11 @@ func (d *jsonDecoder) belongs(u *dyngraph.Update, seen fieldSet, at *[fieldCount
 		may, must = vertexFields, vertexRequired
 	}
 	if seen&^may == 0 && seen&must == must {
+		if err := d.values.fromJSON(u); err != nil {
+			return atByte(at[fieldProps], err)
+		}
 		if u.Op == dyngraph.DeleteEdge {
-			u.Attr.Props = nil // checked, and of no use
+			u.Attr.Props, u.Attr.Values = nil, nil // checked, and of no use
 		}
 		return nil
 	}

@@ -3,6 +3,7 @@ package codec
 import (
 	"fmt"
 
+	"motifd/dyngraph/property"
 	"motifd/stream"
 )
 
@@ -24,6 +25,9 @@ type DecoderOptions struct {
 	MaxPropsBytes int
 	// AllowUnknownFields makes the JSON decoder check and ignore fields that no update has, instead of refusing them.
 	AllowUnknownFields bool
+
+	// Schema declares the properties that updates bring as values of their types; nil declares none.
+	Schema *property.Schema
 
 	// Mapping says where a CSV record's fields are (see ParseMapping). CSV needs it, the other formats ignore it.
 	Mapping *Mapping

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 )
 
@@ -18,6 +19,9 @@ type scratch struct {
 	vertices [matcher.MaxVertices]mappedVertex
 	edges    [matcher.MaxEdges]mappedEdge
 	preimage []byte
+
+	columns []int            // of the slots of all fields
+	values  []property.Value // of the slots of one field
 }
 
 // mappedVertex is a data vertex that a pattern vertex is mapped to.
@@ -42,6 +46,7 @@ type eventWriter struct {
 	directed  bool
 	tombstone bool
 	row       []uint32
+	columns   *property.Columns
 }
 
 // begin encodes what the records of an event share.
@@ -56,6 +61,8 @@ func (w *eventWriter) begin() {
 		s.after = strconv.AppendUint(append(s.after, `,"lossy_since":`...), w.ev.LossySince, 10)
 	}
 	s.after = append(s.after, '}')
+	w.columns = w.ev.View.Graph().Columns()
+	w.fieldColumns()
 }
 
 // appendAnchor appends the update that made or broke matches; there may be none.
@@ -138,30 +145,39 @@ func (w *eventWriter) record(b []byte, index uint64) (_ []byte, key int) {
 		v.start = len(s.quoted)
 		s.quoted = appendString(s.quoted, v.key)
 		v.end = len(s.quoted)
-		b = append(b, f.vertices[i].open...)
-		b = append(b, s.quoted[v.start:]...)
-		b = f.vertices[i].mapped(b, v.label)
-		b = append(b, '}')
+		b = append(w.appendVertex(append(b, f.vertices[i].open...), i), '}')
 	}
 	for i := range q.Edges {
-		e := &s.edges[i]
-		from, to := &s.vertices[e.from], &s.vertices[e.to]
-		b = append(b, f.edges[i].open...)
-		b = append(b, s.quoted[from.start:from.end]...)
-		b = append(b, `,"to":`...)
-		b = append(b, s.quoted[to.start:to.end]...)
-		b = f.edges[i].mapped(b, e.label)
-		a := w.ev.View.Attr(dyngraph.EdgeIndex(w.row[len(q.Vertices)+i]))
-		if a.ID != "" {
-			b = appendString(append(b, `,"id":`...), a.ID)
-		}
-		b = appendTS(b, &a)
-		if w.e.opt.EchoProps && len(a.Props) > 0 {
-			b = append(append(b, `,"props":`...), a.Props...)
-		}
-		b = append(b, '}')
+		b = append(w.appendEdge(append(b, f.edges[i].open...), i), '}')
+	}
+	if len(q.Fields) > 0 {
+		return append(w.appendFields(append(b, '}')), s.after[1:]...), key
 	}
 	return append(b, s.after...), key
+}
+
+// appendVertex appends what a pattern vertex is mapped to, from its key on. The row's keys are quoted.
+func (w *eventWriter) appendVertex(b []byte, i int) []byte {
+	v := &w.s.vertices[i]
+	b = append(b, w.s.quoted[v.start:v.end]...)
+	return w.f.vertices[i].mapped(b, v.label)
+}
+
+// appendEdge appends what a pattern edge is mapped to, from its source on.
+func (w *eventWriter) appendEdge(b []byte, i int) []byte {
+	s := w.s
+	e := &s.edges[i]
+	from, to := &s.vertices[e.from], &s.vertices[e.to]
+	b = append(b, s.quoted[from.start:from.end]...)
+	b = append(b, `,"to":`...)
+	b = append(b, s.quoted[to.start:to.end]...)
+	b = w.f.edges[i].mapped(b, e.label)
+	a := w.ev.View.Attr(dyngraph.EdgeIndex(w.row[len(w.ev.Query.Vertices)+i]))
+	if a.ID != "" {
+		b = appendString(append(b, `,"id":`...), a.ID)
+	}
+	b = appendTS(b, &a)
+	return appendProps(b, w.columns, e.label, &a, w.e.opt.EchoProps)
 }
 
 func appendHex(b []byte, id [16]byte) []byte { return hex.AppendEncode(b, id[:]) }
