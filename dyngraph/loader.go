@@ -94,7 +94,7 @@ func (l *Loader) Edge(r EdgeRecord) error {
 	g.edgeBound++
 	g.growEdges()
 	g.adj.edges[e] = edge{r.From, r.To, r.Label}
-	if err := g.checkValues(g.labels.names[r.Label], r.Attr.Values); err != nil {
+	if err := g.columns.Check(g.labels.names[r.Label], r.Attr.Values); err != nil {
 		return fmt.Errorf("dyngraph: the edge of the checkpoint from vertex %d to vertex %d has %w", r.From, r.To, err)
 	}
 	if r.Attr.ID != "" || r.Attr.HasTS || r.Attr.Props != nil || len(r.Attr.Values) > 0 {

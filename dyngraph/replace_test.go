@@ -146,7 +146,7 @@ func TestS13ValuesAreOfTheirTypes(t *testing.T) {
 		}
 	}
 	err := l.Edge(EdgeRecord{From: 0, Label: 1, To: 1, Attr: Attr{Values: []property.Value{property.Int(1)}}})
-	if err == nil || !strings.Contains(err.Error(), `the edge label "A" does not declare`) {
+	if err == nil || !strings.Contains(err.Error(), `the label "A" does not declare`) {
 		t.Fatalf("loaded: %v", err)
 	}
 }

@@ -117,23 +117,8 @@ func withoutNulls(values []property.Value) []property.Value {
 
 // checkValues refuses values that are not of their columns' types, or that the label does not declare.
 func (g *Graph) checkValues(label string, values []property.Value) error {
-	all := g.columns.All()
-	for i, v := range values {
-		if v.IsNull() {
-			continue
-		}
-		if i >= len(all) {
-			return refuse(ReasonProperty, "a value in column %d; there are %d columns of declared properties", i,
-				len(all))
-		}
-		if !g.columns.Declares(label, i) {
-			return refuse(ReasonProperty, "a value of the property %s, which the edge label %s does not declare as %v",
-				quote(all[i].Name), quote(label), all[i].Type)
-		}
-		if v.Type() != all[i].Type {
-			return refuse(ReasonProperty, "the property %s of the edge label %s is a value of type %v; the declared "+
-				"type is %v", quote(all[i].Name), quote(label), v.Type(), all[i].Type)
-		}
+	if err := g.columns.Check(label, values); err != nil {
+		return refuse(ReasonProperty, "the edge has %v", err)
 	}
 	return nil
 }

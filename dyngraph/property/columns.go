@@ -2,6 +2,7 @@ package property
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
@@ -20,7 +21,7 @@ type Column struct {
 // Columns are the columns in which the values of one side of the schema are stored. They are immutable.
 type Columns struct {
 	declared Declarations
-	all      []Column                // by name, then type
+	all      []Column                // by name, then type; checkpoints store values in this order
 	labels   map[string]labelColumns // of the labels that declare something
 }
 
@@ -107,4 +108,23 @@ func (c *Columns) Declares(label string, column int) bool {
 		return l.time
 	}
 	return column >= 0 && column < len(l.has) && l.has[column]
+}
+
+// Check refuses values, given by column, that are not of their columns' types, or that the label does not declare. The
+// error says what the edge or vertex has.
+func (c *Columns) Check(label string, values []Value) error {
+	for i, v := range values {
+		switch {
+		case v.IsNull():
+		case i >= len(c.all):
+			return fmt.Errorf("a value in column %d; there are %d columns of declared properties", i, len(c.all))
+		case !c.Declares(label, i):
+			return fmt.Errorf("a value of the property %q, which the label %q does not declare as %v",
+				cut(c.all[i].Name), cut(label), c.all[i].Type)
+		case v.Type() != c.all[i].Type:
+			return fmt.Errorf("a value of type %v of the property %q; the declared type is %v", v.Type(),
+				cut(c.all[i].Name), c.all[i].Type)
+		}
+	}
+	return nil
 }

@@ -101,3 +101,49 @@ func (d Declarations) Names(label string) []string {
 	maps.Copy(seen, d[label])
 	return slices.Sorted(maps.Keys(seen))
 }
+
+// Difference is a declaration in which two schemas differ.
+type Difference struct {
+	Path string // edges.TRANSFER.amount
+	A, B string // the type, or that it is not declared
+}
+
+// Differences lists in which declarations two schemas differ, in the order of their paths. nil declares nothing.
+func (s *Schema) Differences(other *Schema) []Difference {
+	if s == nil {
+		s = &Schema{}
+	}
+	if other == nil {
+		other = &Schema{}
+	}
+	ds := differences("edges.", s.Edges, other.Edges)
+	return append(ds, differences("vertices.", s.Vertices, other.Vertices)...)
+}
+
+func differences(path string, a, b Declarations) (ds []Difference) {
+	text := func(d Declarations, label, name string) string {
+		if t, ok := d[label][name]; ok {
+			return t.String()
+		}
+		return "not declared"
+	}
+	labels := make(map[string]map[string]bool)
+	for _, d := range [2]Declarations{a, b} {
+		for label, props := range d {
+			for name := range props {
+				if labels[label] == nil {
+					labels[label] = make(map[string]bool)
+				}
+				labels[label][name] = true
+			}
+		}
+	}
+	for _, label := range slices.Sorted(maps.Keys(labels)) {
+		for _, name := range slices.Sorted(maps.Keys(labels[label])) {
+			if x, y := text(a, label, name), text(b, label, name); x != y {
+				ds = append(ds, Difference{path + label + "." + name, x, y})
+			}
+		}
+	}
+	return ds
+}

@@ -41,6 +41,8 @@ func (s *Store) Bootstrap(ctx context.Context, g *dyngraph.Graph) error {
 		return fail(errors.New("the checkpoint holds a graph already"))
 	case g.Directed() != s.settings.Directed:
 		return fail(fmt.Errorf("the graph is directed: %v, the checkpoint's: %v", g.Directed(), s.settings.Directed))
+	case len(g.Options().Schema.Differences(s.settings.Properties)) > 0:
+		return fail(errors.New("the graph declares other properties than the checkpoint"))
 	}
 	if err := s.db.broken(); err != nil {
 		return fail(err)

@@ -33,6 +33,7 @@ func encodings(rng *rand.Rand) (intents, dones, states, attrs [][]byte) {
 		}
 		states = append(states, appendState(nil, randomState(rng)))
 		a := randomAttr(rng)
+		a.Values = randomValues(rng, "T")
 		attrs = append(attrs, appendAttr(nil, &a))
 	}
 	return intents, dones, states, attrs

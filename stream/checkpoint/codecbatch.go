@@ -80,7 +80,7 @@ func appendUpdates(b []byte, us []dyngraph.Update) []byte {
 		set(updLabel, u.Label != "")
 		set(updFromLabel, u.FromLabel != "")
 		set(updToLabel, u.ToLabel != "")
-		set(updAttr, u.Attr.ID != "" || u.Attr.HasTS || len(u.Attr.Props) > 0)
+		set(updAttr, u.Attr.ID != "" || u.Attr.HasTS || len(u.Attr.Props) > 0 || len(u.Attr.Values) > 0)
 		set(updElement, u.Pos.Element != 0)
 		b = append(b, byte(u.Op), flags)
 		for _, s := range [...]string{u.From, u.To, u.Key} {

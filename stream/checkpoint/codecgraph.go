@@ -11,6 +11,7 @@ const (
 	attrID = 1 << iota
 	attrTS
 	attrProps
+	attrValues // from format 3 on
 )
 
 // appendAttr encodes an edge's attributes; an edge without any has an empty value.
@@ -25,6 +26,10 @@ func appendAttr(b []byte, a *dyngraph.Attr) []byte {
 	if len(a.Props) > 0 {
 		flags |= attrProps
 	}
+	values := withoutNulls(a.Values)
+	if len(values) > 0 {
+		flags |= attrValues
+	}
 	if flags == 0 {
 		return b
 	}
@@ -38,6 +43,9 @@ func appendAttr(b []byte, a *dyngraph.Attr) []byte {
 	if flags&attrProps != 0 {
 		b = appendString(b, a.Props)
 	}
+	if flags&attrValues != 0 {
+		b = appendValues(b, values)
+	}
 	return b
 }
 
@@ -47,7 +55,7 @@ func (d *decoder) attr() (a dyngraph.Attr) {
 		return a
 	}
 	flags := d.byte()
-	if flags == 0 || flags&^(attrID|attrTS|attrProps) != 0 {
+	if flags == 0 || flags&^(attrID|attrTS|attrProps|attrValues) != 0 {
 		d.fail()
 		return dyngraph.Attr{}
 	}
@@ -64,6 +72,9 @@ func (d *decoder) attr() (a dyngraph.Attr) {
 			d.fail()
 		}
 	}
+	if flags&attrValues != 0 {
+		a.Values = d.values()
+	}
 	if d.bad {
 		return dyngraph.Attr{}
 	}
@@ -72,7 +83,7 @@ func (d *decoder) attr() (a dyngraph.Attr) {
 
 // appendAttrField encodes attributes inside a longer value: length-prefixed.
 func appendAttrField(b []byte, a *dyngraph.Attr) []byte {
-	if a.ID == "" && !a.HasTS && len(a.Props) == 0 {
+	if a.ID == "" && !a.HasTS && len(a.Props) == 0 && len(a.Values) == 0 {
 		return append(b, 0)
 	}
 	var buf [64]byte

@@ -12,7 +12,8 @@ import (
 )
 
 // TestFormat1IsRead opens a checkpoint that a motifd of format 1 wrote: two queries, of which batch 3 suspended one,
-// and five edges. What that motifd did not know is unknown; the first opening for writing makes it format 2.
+// and five edges. What that motifd did not know is unknown; the first opening for writing
+// makes it of the present format.
 func TestFormat1IsRead(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "format1"))))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/stream"
 )
@@ -34,7 +36,8 @@ type step struct {
 // history is a scripted life of a checkpoint, made with a real graph.
 type history struct {
 	directed bool
-	start    string // dump of a fresh checkpoint
+	schema   *property.Schema // nil in half of them
+	start    string           // dump of a fresh checkpoint
 	steps    []step
 	batches  []stream.Batch // as they were intended, suspensions included
 	infos    []*stream.CommitInfo
@@ -45,16 +48,19 @@ type history struct {
 // occur.
 func newHistory(rng *rand.Rand, n int, bootstrap bool) *history {
 	h := &history{directed: rng.IntN(2) == 0}
-	g := dyngraph.NewGraph(dyngraph.Options{Directed: h.directed})
+	if rng.IntN(2) == 0 {
+		h.schema = testSchema
+	}
+	g := dyngraph.NewGraph(h.options())
 	var queries []matcher.QueryState
 	pos := stream.Positions{}
 	h.start = dumpState(&stream.State{Fresh: true, Graph: g, Queries: queries, Positions: pos})
 	if bootstrap {
 		for range 3 {
-			mustStage(g, randomUpdates(rng, 30, 12))
+			mustStage(g, h.randomUpdates(rng, 30, 12))
 			g.Commit()
 		}
-		boot := rebuilt(g, h.directed)
+		boot := rebuilt(g, h.options())
 		h.steps = append(h.steps, step{"bootstrap",
 			func(s *Store) error { return s.Bootstrap(context.Background(), boot) },
 			dumpState(&stream.State{Fresh: true, Graph: g, Queries: queries, Positions: pos})})
@@ -70,7 +76,7 @@ func newHistory(rng *rand.Rand, n int, bootstrap bool) *history {
 			b.Change, queries = randomChange(rng, queries)
 			info.Queries = queries
 		} else {
-			b.Updates, _ = g.Accept([]dyngraph.Message{{Updates: randomUpdates(rng, 1+rng.IntN(25), 12)}})
+			b.Updates, _ = g.Accept([]dyngraph.Message{{Updates: h.randomUpdates(rng, 1+rng.IntN(25), 12)}})
 			b.DeadLetters = randomDeadLetters(rng)
 			for range rng.IntN(3) {
 				pos[int32(rng.IntN(4)-1)] = rng.Int64N(1 << 40)
@@ -129,8 +135,8 @@ func mustStage(g *dyngraph.Graph, us []dyngraph.Update) {
 }
 
 // rebuilt returns a copy of the graph that later changes do not touch.
-func rebuilt(g *dyngraph.Graph, directed bool) *dyngraph.Graph {
-	l := dyngraph.NewLoader(dyngraph.Options{Directed: directed})
+func rebuilt(g *dyngraph.Graph, opt dyngraph.Options) *dyngraph.Graph {
+	l := dyngraph.NewLoader(opt)
 	must := func(err error) {
 		if err != nil {
 			panic(err)
@@ -152,6 +158,56 @@ func rebuilt(g *dyngraph.Graph, directed bool) *dyngraph.Graph {
 	out, err := l.Graph()
 	must(err)
 	return out
+}
+
+// testSchema declares properties of every type.
+var testSchema = &property.Schema{Edges: property.Declarations{
+	"T": {"amount": {Kind: property.Decimal, Scale: 2}, "ts": {Kind: property.Timestamp},
+		"note": {Kind: property.String}},
+	"U":          {"amount": {Kind: property.Int64}, "seen": {Kind: property.Timestamp}},
+	property.Any: {"flag": {Kind: property.Bool}, "share": {Kind: property.Float64}},
+}}
+
+// randomValues returns declared values of an edge label.
+func randomValues(rng *rand.Rand, label string) []property.Value {
+	columns := testSchema.Edges.Columns()
+	var values []property.Value
+	for _, column := range columns.Under(label) {
+		if rng.IntN(3) == 0 {
+			continue
+		}
+		for len(values) <= column {
+			values = append(values, property.Value{})
+		}
+		var v property.Value
+		switch t := columns.All()[column].Type; t.Kind {
+		case property.String:
+			v = property.Text([]string{"", "é", "x\x00y"}[rng.IntN(3)])
+		case property.Bool:
+			v = property.Truth(rng.IntN(2) == 0)
+		case property.Float64:
+			v, _ = property.Float([]float64{0, -1.5, math.MaxFloat64, rng.NormFloat64()}[rng.IntN(4)])
+		default:
+			v = property.Stored(t, []uint64{0, 1 << 63, 1<<63 - 1, rng.Uint64N(3)}[rng.IntN(4)])
+		}
+		values[column] = v
+	}
+	return withoutNulls(values)
+}
+
+func (h *history) options() dyngraph.Options {
+	return dyngraph.Options{Directed: h.directed, Schema: h.schema}
+}
+
+// randomUpdates returns updates with values where the history declares properties.
+func (h *history) randomUpdates(rng *rand.Rand, n, keys int) []dyngraph.Update {
+	us := randomUpdates(rng, n, keys)
+	for i := range us {
+		if u := &us[i]; u.Op == dyngraph.InsertEdge && h.schema != nil {
+			u.Attr.Values = randomValues(rng, u.Label)
+		}
+	}
+	return us
 }
 
 func randomUpdates(rng *rand.Rand, n, keys int) []dyngraph.Update {
@@ -295,8 +351,8 @@ func dumpContent(g *dyngraph.Graph, p stream.Positions, qs []matcher.QueryState)
 	for e := range v.EdgesSeq() {
 		from, to, label := v.Edge(e)
 		a := v.Attr(e)
-		fmt.Fprintf(&b, "edge %d %d %d id %q ts %v %d props %q\n", from, label, to, a.ID, a.HasTS, a.TS,
-			string(a.Props))
+		fmt.Fprintf(&b, "edge %d %d %d id %q ts %v %d props %q values %v\n", from, label, to, a.ID, a.HasTS, a.TS,
+			string(a.Props), a.Values)
 	}
 	older, newer := g.PendingFree()
 	fmt.Fprintf(&b, "pending %v %v\n", append([]dyngraph.VertexID{}, older...), append([]dyngraph.VertexID{}, newer...))
@@ -322,8 +378,8 @@ func dumpOpen(open []stream.Batch) string {
 }
 
 func testOptions(h *history, fs vfs.FS) Options {
-	return Options{Settings: Settings{Directed: h.directed, Decoding: "json", Input: "file in", Output: "file out",
-		Mode: "changelog", Shape: "{}"}, FS: fs, Retention: Retention{Batches: 1 << 40}}
+	return Options{Settings: Settings{Directed: h.directed, Properties: h.schema, Decoding: "json", Input: "file in",
+		Output: "file out", Mode: "changelog", Shape: "{}"}, FS: fs, Retention: Retention{Batches: 1 << 40}}
 }
 
 // recovered opens, recovers, dumps and closes.

@@ -21,7 +21,7 @@ import (
 // is opened to be written becomes of this format, so that an older motifd, which would not understand what is added,
 // refuses it.
 const (
-	Format       = 2
+	Format       = 3
 	oldestFormat = 1
 )
 
@@ -29,7 +29,7 @@ const (
 type Options struct {
 	// Settings are stored in a new checkpoint and compared with those of an existing one.
 	Settings Settings
-	// Graph bounds the graph that Recover builds; Directed is taken from Settings.
+	// Graph bounds the graph that Recover builds; Directed and Schema are taken from Settings.
 	Graph dyngraph.Options
 	// Retention bounds the batch log.
 	Retention Retention

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 	"os"
+	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/stream"
 )
 
@@ -66,11 +69,96 @@ func TestUnusedCheckpointTakesOnSettings(t *testing.T) {
 	}
 }
 
+// TestS13PropertiesThatDiffer: values are stored by the columns of the declared properties, so another declaration is
+// refused, and the refusal says which it is.
+func TestS13PropertiesThatDiffer(t *testing.T) {
+	declare := func(edges property.Declarations) *property.Schema { return &property.Schema{Edges: edges} }
+	whole, money := property.Type{Kind: property.Int64}, property.Type{Kind: property.Decimal, Scale: 2}
+	stored := declare(property.Declarations{"T": {"amount": money, "n": whole}})
+	for name, c := range map[string]struct {
+		stored, configured *property.Schema
+		wants              []string
+	}{
+		"another type": {stored, declare(property.Declarations{"T": {"amount": whole, "n": whole}}),
+			[]string{"graph.properties.edges.T.amount is decimal(2) there and int64 in the configuration"}},
+		"another label": {stored, declare(property.Declarations{"T": {"amount": money}, property.Any: {"n": whole}}),
+			[]string{"edges.*.n is not declared there and int64", "edges.T.n is int64 there and not declared"}},
+		"none any more": {stored, nil, []string{"edges.T.amount is decimal(2) there and not declared", "edges.T.n is"}},
+		"none before":   {nil, stored, []string{"edges.T.amount is not declared there and decimal(2)", "edges.T.n is"}},
+		"of vertices": {stored, &property.Schema{Edges: stored.Edges,
+			Vertices: property.Declarations{"A": {"risk": whole}}}, []string{"vertices.A.risk is not declared there"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opt := Options{FS: vfs.NewMem(), Settings: Settings{Properties: c.stored}}
+			for i := range 2 {
+				s, err := Open(testDir, opt)
+				require.NoError(t, err)
+				require.Equal(t, c.stored, s.Settings().Properties)
+				if i == 0 { // an unused checkpoint takes on settings
+					require.NoError(t, s.Bootstrap(t.Context(), dyngraph.NewGraph(dyngraph.Options{Schema: c.stored})))
+				}
+				require.NoError(t, s.Close())
+			}
+			opt.Settings.Properties = c.configured
+			_, err := Open(testDir, opt)
+			var e *SettingsError
+			require.ErrorAs(t, err, &e)
+			require.Len(t, e.Field, len(c.wants))
+			for _, want := range c.wants {
+				require.ErrorContains(t, err, want)
+			}
+		})
+	}
+	s, err := Open(testDir, Options{FS: vfs.NewMem(), Settings: Settings{Properties: stored}})
+	require.NoError(t, err)
+	err = s.Bootstrap(context.Background(), dyngraph.NewGraph(dyngraph.Options{}))
+	require.ErrorContains(t, err, "declares other properties")
+	require.NoError(t, s.Close())
+}
+
+// TestFormat2IsRead opens a checkpoint that a motifd of format 2 wrote, which knew no declared properties: one query
+// and one edge, which batch 3 renewed. It is refused where properties are configured, and stays as it was.
+func TestFormat2IsRead(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "format2"))))
+	info, err := Info(dir, nil)
+	require.NoError(t, err)
+	require.Equal(t, 2, info.Format)
+	require.Nil(t, info.Settings.Properties)
+	opt := Options{Settings: info.Settings, Retention: Retention{Batches: 9}}
+	declared := opt
+	declared.Settings.Properties = testSchema
+	_, err = Open(dir, declared)
+	require.ErrorContains(t, err, "graph.properties.edges.T.amount is not declared there")
+	info, err = Info(dir, nil)
+	require.NoError(t, err)
+	require.Equal(t, 2, info.Format)
+	for range 2 {
+		s, err := Open(dir, opt)
+		require.NoError(t, err)
+		state, err := s.Recover(t.Context())
+		require.NoError(t, err)
+		require.Len(t, state.Queries, 1)
+		view := state.Graph.View(dyngraph.New)
+		edges := slices.Collect(view.EdgesSeq())
+		require.Len(t, edges, 1)
+		require.Equal(t, dyngraph.Attr{ID: "1", TS: 3, HasTS: true, Props: []byte(`{"amount":12.5}`)},
+			view.Attr(edges[0]))
+		require.NoError(t, s.Close())
+	}
+	v, err := Verify(t.Context(), dir, nil, nil)
+	require.NoError(t, err)
+	require.Empty(t, v.Problems)
+	info, err = Info(dir, nil)
+	require.NoError(t, err)
+	require.Equal(t, Format, info.Format)
+}
+
 // TestShape: what shapes records may change between runs, but not under a batch in progress, and the log remembers it.
 func TestShape(t *testing.T) {
 	h := newHistory(newRand(62), 2, false)
 	opt := testOptions(h, vfs.NewMem())
-	opt.Settings.Directed = h.directed
+	opt.Settings.Directed, opt.Settings.Properties = h.directed, h.schema
 	run := func(shape string, do func(s *Store) error) error {
 		opt.Settings.Shape = shape
 		s, err := Open(testDir, opt)
@@ -107,7 +195,7 @@ func TestOtherFormat(t *testing.T) {
 	for _, ro := range []bool{false, true} {
 		_, err = Open(testDir, Options{FS: fs, ReadOnly: ro})
 		require.ErrorIs(t, err, ErrFormat)
-		require.ErrorContains(t, err, "format 3, and this motifd reads formats up to 2")
+		require.ErrorContains(t, err, "format 4, and this motifd reads formats up to 3")
 	}
 	_, err = Info(testDir, fs)
 	require.ErrorIs(t, err, ErrFormat)

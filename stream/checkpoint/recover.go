@@ -113,7 +113,7 @@ func (s *Store) Recover(ctx context.Context) (*stream.State, error) {
 
 func (s *Store) graphOptions() dyngraph.Options {
 	opt := s.opt.Graph
-	opt.Directed = s.settings.Directed
+	opt.Directed, opt.Schema = s.settings.Directed, s.settings.Properties
 	return opt
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"motifd/dyngraph"
 	"motifd/stream"
 )
 
@@ -79,7 +78,7 @@ func (r *Replay) Base(ctx context.Context) (*stream.State, error) {
 		return nil, fmt.Errorf("checkpoint %s: base of the log: %w", r.db.dir, err)
 	}
 	st := &r.past.state
-	g, err := loadGraph(ctx, r.past.content, dyngraph.Options{Directed: r.control.settings.Directed}, st)
+	g, err := loadGraph(ctx, r.past.content, r.control.settings.graph(), st)
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint %s: base of the log: %w", r.db.dir, err)
 	}

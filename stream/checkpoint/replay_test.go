@@ -10,7 +10,6 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
 
-	"motifd/dyngraph"
 	"motifd/stream"
 )
 
@@ -133,7 +132,7 @@ func TestOverlayOnDisk(t *testing.T) {
 	past, err := undoLog(context.Background(), db, c, nil)
 	require.NoError(t, err)
 	require.NotEmpty(t, past.content.tmp)
-	g, err := loadGraph(context.Background(), past.content, dyngraph.Options{Directed: h.directed}, &past.state)
+	g, err := loadGraph(context.Background(), past.content, h.options(), &past.state)
 	require.NoError(t, err)
 	requireSame(t, h.graphs[4], dumpContent(g, past.state.positions, past.queries))
 	require.NoError(t, past.content.close())
@@ -149,7 +148,7 @@ func TestOverlayFails(t *testing.T) {
 	past, err := undoLog(context.Background(), db, c, nil)
 	require.NoError(t, err)
 	past.content.fault.trip("write", "tmp", syscall.ENOSPC)
-	_, err = loadGraph(context.Background(), past.content, dyngraph.Options{Directed: h.directed}, &past.state)
+	_, err = loadGraph(context.Background(), past.content, h.options(), &past.state)
 	require.ErrorIs(t, err, syscall.ENOSPC)
 	require.NoError(t, past.content.add(1, 1, vertexKey(nil, 1), nil, nil))
 	require.ErrorIs(t, past.content.flush(), syscall.ENOSPC)

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 )
 
 // Settings are what the state in a checkpoint depends on. All but Shape are fixed with the first batch; a
@@ -19,6 +22,8 @@ type Settings struct {
 	Output string `json:"output"`
 	// Mode is output.mode.
 	Mode string `json:"output_mode"`
+	// Properties are the declared properties, nil for none: values are stored by their columns.
+	Properties *property.Schema `json:"properties,omitempty"`
 	// Shape holds the settings that shape records and may change between runs (whether properties are echoed, say),
 	// in whatever form the caller likes. The log keeps it with every batch, so that a replay writes the same bytes.
 	// It cannot change while a batch is in hand.
@@ -78,7 +83,23 @@ func (s *Settings) differ(configured *Settings) []FieldDifference {
 	add("input", s.Input, configured.Input)
 	add("output", s.Output, configured.Output)
 	add("output_mode", s.Mode, configured.Mode)
+	for _, d := range s.Properties.Differences(configured.Properties) {
+		ds = append(ds, FieldDifference{"graph.properties." + d.Path, d.A, d.B})
+	}
 	return ds
+}
+
+// graph returns what the settings say about the graph.
+func (s *Settings) graph() dyngraph.Options {
+	return dyngraph.Options{Directed: s.Directed, Schema: s.Properties}
+}
+
+// columns returns those in which the values of edges are.
+func (s *Settings) columns() *property.Columns {
+	if s.Properties == nil {
+		return property.Declarations(nil).Columns()
+	}
+	return s.Properties.Edges.Columns()
 }
 
 func appendSettings(b []byte, s *Settings) ([]byte, error) {

@@ -110,12 +110,13 @@ func (s *Store) open() error {
 	if s.opt.existing {
 		return nil
 	}
-	if found && s.db.format < Format {
-		if err := s.upgrade(); err != nil {
-			return err
-		}
+	if err := s.settle(); err != nil {
+		return err
 	}
-	return s.settle()
+	if found && s.db.format < Format {
+		return s.upgrade()
+	}
+	return nil
 }
 
 // upgrade makes a checkpoint of an older format one of this. Its values stay as they are: each tells its own version.
@@ -156,10 +157,10 @@ func (s *Store) create() error {
 // settle compares the settings with those of the options. A checkpoint without a batch takes on new ones: a first start
 // that failed, of a mistyped topic say, binds nobody.
 func (s *Store) settle() error {
-	if s.settings == s.opt.Settings {
+	e := &SettingsError{Dir: s.db.dir, Field: s.settings.differ(&s.opt.Settings)}
+	if len(e.Field) == 0 && s.settings.Shape == s.opt.Settings.Shape {
 		return nil
 	}
-	e := &SettingsError{Dir: s.db.dir, Field: s.settings.differ(&s.opt.Settings)}
 	unused := s.state.batch == 0 && !s.state.bootstrapped && len(s.log.open) == 0
 	if len(e.Field) > 0 && !unused {
 		return e

@@ -142,7 +142,7 @@ func TestCallsOutOfOrder(t *testing.T) {
 	bad.Effect.Released = []dyngraph.VertexID{4}
 	require.ErrorContains(t, s.Commit(t.Context(), &bad), "released 1 ids")
 	require.ErrorContains(t, s.Bootstrap(context.Background(),
-		dyngraph.NewGraph(dyngraph.Options{Directed: h.directed})), "holds batches")
+		dyngraph.NewGraph(h.options())), "holds batches")
 	require.NoError(t, s.Commit(t.Context(), h.infos[0]))
 	require.NoError(t, s.Commit(t.Context(), h.infos[1]))
 	_, err = s.Recover(context.Background())

@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 )
 
 // Progress tells how far a verification is: Done of Total records or batches of a stage.
@@ -67,6 +68,8 @@ type verifier struct {
 	c        *control
 	out      *Verification
 	progress func(Progress)
+	labels   []string // by id
+	columns  *property.Columns
 }
 
 // note records a problem; reading goes on.
@@ -114,6 +117,7 @@ func (v *verifier) content() error {
 	var got digests
 	want := &v.c.state.digests
 	names := make(map[string]uint32)
+	v.labels, v.columns = []string{""}, v.c.settings.columns()
 	err := v.each(spaceLabel, "labels", want.labels.count, func(key, value []byte) error {
 		got.labels.add(key, value)
 		v.out.Labels++
@@ -125,6 +129,7 @@ func (v *verifier) content() error {
 			return v.notef("label %q is there twice, as %d and %d", value, first, id)
 		}
 		names[string(value)] = id
+		v.labels = append(v.labels, string(value))
 		if len(value) == 0 {
 			return v.notef("label %d is empty", id)
 		}
@@ -203,6 +208,10 @@ func (v *verifier) edge(r *dyngraph.EdgeRecord, ids *bitmap) error {
 		return v.notef("%s is a self-loop", name)
 	case !v.c.settings.Directed && r.From > r.To:
 		return v.notef("%s of an undirected graph is not under its lower end", name)
+	case int(r.Label) < len(v.labels):
+		if err := v.columns.Check(v.labels[r.Label], r.Attr.Values); err != nil {
+			return v.notef("%s has %w", name, err)
+		}
 	}
 	return nil
 }
@@ -250,7 +259,7 @@ func (v *verifier) past() error {
 	if len(v.out.Problems) > 0 {
 		return nil
 	}
-	if _, err := loadGraph(v.ctx, t.content, dyngraph.Options{Directed: v.c.settings.Directed}, &t.state); err != nil {
+	if _, err := loadGraph(v.ctx, t.content, v.c.settings.graph(), &t.state); err != nil {
 		return v.notef("the base of the log cannot be loaded: %w", err)
 	}
 	v.progress(Progress{"base", 1, 1})

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 )
 
 // TestVerifyFindsDamage damages one thing at a time.
@@ -45,6 +46,11 @@ func TestVerifyFindsDamage(t *testing.T) {
 			k, _ := first(db, spaceEdge)
 			require.NoError(t, b.Set(k, []byte{attrID, 200}, nil))
 		}, "cannot be decoded", false},
+		"value of no declared type": {func(db *database, _ *control, b *pebble.Batch) {
+			k, _ := first(db, spaceEdge)
+			a := dyngraph.Attr{Values: []property.Value{property.Units(1, 17)}}
+			require.NoError(t, b.Set(k, appendAttr(nil, &a), nil))
+		}, "has a value", false},
 		"edge to nowhere": {func(db *database, _ *control, b *pebble.Batch) {
 			require.NoError(t, b.Set(edgeKey(nil, 0, 0, 4000), nil, nil))
 		}, "ends at vertex 4000", false},
