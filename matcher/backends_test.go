@@ -36,24 +36,37 @@ func newTicking(t testing.TB, threads int) matcher.Backend {
 // totals, obeyed suspensions, numbers, and whether there is any.
 func TestBackendsAgree(t *testing.T) {
 	matchertest.ForSeeds(t, 20, func(t *testing.T, rng *rand.Rand) {
-		c := matchertest.RandomCase(rng, 4).With(func(q *matcher.Query) { q.Unit = matcher.Unit(rng.IntN(2)) })
-		ref, fast := reference.New(), newCPU(t, 1+rng.IntN(4), rng.IntN(3) == 0)
-		bench := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, ref, fast)
-		for _, batch := range c.Batches {
-			if rng.IntN(8) == 0 { // as if the first try had failed
-				bench.Stage(batch)
-				bench.Abort()
-			}
-			delta := bench.Stage(batch)
-			requests := bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) })
-			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
-				compareAnswers(t, bench, sign, requests, bench.Search(ref, sign, requests),
-					bench.Search(fast, sign, requests))
-			}
-			bench.Commit()
-			checkEnumerate(t, bench, rng, ref, fast)
-		}
+		playBench(t, rng, matchertest.RandomCase(rng, 4).
+			With(func(q *matcher.Query) { q.Unit = matcher.Unit(rng.IntN(2)) }))
 	})
+}
+
+// TestS17BackendsAgree does the same with conditions, and edges that are replaced.
+func TestS17BackendsAgree(t *testing.T) {
+	matchertest.ForSeeds(t, 20, func(t *testing.T, rng *rand.Rand) {
+		playBench(t, rng, matchertest.RandomCaseWhere(rng, 4, rng.IntN(2) == 0).
+			With(func(q *matcher.Query) { q.Unit = matcher.Unit(rng.IntN(2)) }))
+	})
+}
+
+func playBench(t *testing.T, rng *rand.Rand, c *matchertest.Case) {
+	t.Helper()
+	ref, fast := reference.New(), newCPU(t, 1+rng.IntN(4), rng.IntN(3) == 0)
+	bench := matchertest.NewBenchOf(t, c.Graph(), plan.New(), c.Queries, ref, fast)
+	for _, batch := range c.Batches {
+		if rng.IntN(8) == 0 { // as if the first try had failed
+			bench.Stage(batch)
+			bench.Abort()
+		}
+		delta := bench.Stage(batch)
+		requests := bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) })
+		for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+			compareAnswers(t, bench, sign, requests, bench.Search(ref, sign, requests),
+				bench.Search(fast, sign, requests))
+		}
+		bench.Commit()
+		checkEnumerate(t, bench, rng, ref, fast)
+	}
 }
 
 func randomRequest(rng *rand.Rand, r *matcher.Request, orders int) {

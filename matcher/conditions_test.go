@@ -24,6 +24,13 @@ func TestS17ReferenceEqualsRecomputation(t *testing.T) {
 	})
 }
 
+// TestS17EngineEqualsRecomputation does the same with the CPU backend.
+func TestS17EngineEqualsRecomputation(t *testing.T) {
+	matchertest.ForSeeds(t, 25, func(t *testing.T, rng *rand.Rand) {
+		playOracle(t, whereCase(rng, 5), newCPU(t, 1+rng.IntN(3), rng.IntN(3) == 0), rng)
+	})
+}
+
 func whereCase(rng *rand.Rand, queries int) *matchertest.Case {
 	return matchertest.RandomCaseWhere(rng, queries, rng.IntN(2) == 0).With(func(q *matcher.Query) {
 		q.Unit = matcher.Unit(rng.IntN(2))

@@ -9,7 +9,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/matchertest"
@@ -36,37 +35,52 @@ func TestS7BackendsPutOutTheSame(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	matchertest.ForSeeds(t, 25, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCase(rng, 5).With(func(q *matcher.Query) { randomModes(rng, q) })
-		slow := matchertest.NewDriver(t, c.Directed, reference.New(), plan.New())
-		fast := matchertest.NewDriver(t, c.Directed, newCPU(t, 1+rng.IntN(4), rng.IntN(3) == 0), plan.New())
-		registered := make([]bool, len(c.Queries))
-		for _, batch := range c.Batches {
-			for i, q := range c.Queries {
-				switch {
-				case !registered[i] && rng.IntN(4) == 0:
-					slow.Register(q)
-					fast.Register(q)
-					registered[i] = true
-				case registered[i] && rng.IntN(30) == 0:
-					slow.Remove(q.Name)
-					fast.Remove(q.Name)
-					registered[i] = false
-				}
-			}
-			out := slow.Batch(batch)
-			at := rng.Uint64N(uint64(len(out.Records)) + 1)
-			switch {
-			case at < uint64(len(out.Records)) && rng.IntN(4) == 0:
-				fast.Fail(fast.Prepare(batch), at)
-			case rng.IntN(4) == 0:
-				fast.Interrupt(fast.Prepare(batch), at)
-				continue
-			}
-			fast.Batch(batch)
-		}
-		if diff := matchertest.Diff(slow.Transcript(), fast.Transcript()); diff != "" {
-			t.Fatalf("reference against cpu: %s", diff)
-		}
+		playBackends(t, rng, c)
 	})
+}
+
+// TestS17BackendsPutOutTheSame does the same with conditions, and edges that are replaced.
+func TestS17BackendsPutOutTheSame(t *testing.T) {
+	matchertest.ForSeeds(t, 25, func(t *testing.T, rng *rand.Rand) {
+		playBackends(t, rng, matchertest.RandomCaseWhere(rng, 5, rng.IntN(2) == 0).
+			With(func(q *matcher.Query) { randomModes(rng, q) }))
+	})
+}
+
+func playBackends(t *testing.T, rng *rand.Rand, c *matchertest.Case) {
+	t.Helper()
+	driver := func(be matcher.Backend) *matchertest.Driver {
+		return matchertest.NewDriverWith(t, matcher.EngineOptions{Graph: c.Graph(), Backend: be, Planner: plan.New()})
+	}
+	slow, fast := driver(reference.New()), driver(newCPU(t, 1+rng.IntN(4), rng.IntN(3) == 0))
+	registered := make([]bool, len(c.Queries))
+	for _, batch := range c.Batches {
+		for i, q := range c.Queries {
+			switch {
+			case !registered[i] && rng.IntN(4) == 0:
+				slow.Register(q)
+				fast.Register(q)
+				registered[i] = true
+			case registered[i] && rng.IntN(30) == 0:
+				slow.Remove(q.Name)
+				fast.Remove(q.Name)
+				registered[i] = false
+			}
+		}
+		out := slow.Batch(batch)
+		at := rng.Uint64N(uint64(len(out.Records)) + 1)
+		switch {
+		case at < uint64(len(out.Records)) && rng.IntN(4) == 0:
+			fast.Fail(fast.Prepare(batch), at)
+		case rng.IntN(4) == 0:
+			fast.Interrupt(fast.Prepare(batch), at)
+			continue
+		}
+		fast.Batch(batch)
+	}
+	if diff := matchertest.Diff(slow.Transcript(), fast.Transcript()); diff != "" {
+		t.Fatalf("reference against cpu: %s", diff)
+	}
 }
 
 // TestP4SpillFailureLeavesEverythingAsBefore has groups that must be sorted on a disk that is not there.
@@ -86,22 +100,28 @@ func TestP4SpillFailureLeavesEverythingAsBefore(t *testing.T) {
 	w.batch("+ a b; + a c", "+q b a c", "+q c a b")
 }
 
+// limited draws what a query emits, and perhaps a budget that it exceeds.
+func limited(rng *rand.Rand, q *matcher.Query) {
+	randomModes(rng, q)
+	if rng.IntN(3) == 0 {
+		q.WorkBudget, q.OverBudget = 1+rng.Uint64N(100), matcher.OverBudget(rng.IntN(2))
+	}
+}
+
 // TestS7ReplayPutsOutTheSame replays a batch log on other backends, and the end of it on a graph that was loaded in the
 // middle, with the queries restored. Some queries exceed their budgets: the replay leaves out what the log says.
 func TestS7ReplayPutsOutTheSame(t *testing.T) {
 	suspensions := 0
 	matchertest.ForSeedsUntil(t, 20, func() bool { return suspensions > 0 }, func(t *testing.T, rng *rand.Rand) {
-		c := matchertest.RandomCase(rng, 4).With(func(q *matcher.Query) {
-			randomModes(rng, q)
-			if rng.IntN(3) == 0 {
-				q.WorkBudget, q.OverBudget = 1+rng.Uint64N(100), matcher.OverBudget(rng.IntN(2))
-			}
-		})
+		c := matchertest.RandomCase(rng, 4).With(func(q *matcher.Query) { limited(rng, q) })
+		if rng.IntN(2) == 0 {
+			c = matchertest.RandomCaseWhere(rng, 4, rng.IntN(2) == 0).With(func(q *matcher.Query) { limited(rng, q) })
+		}
 		first := matchertest.Run(t, c, newCPU(t, 2, false), plan.New())
 		for _, b := range first.Log {
 			suspensions += len(b.Decisions)
 		}
-		graph := func() *dyngraph.Graph { return dyngraph.NewGraph(dyngraph.Options{Directed: c.Directed}) }
+		graph := c.Graph
 		for _, other := range []matcher.Backend{reference.New(), newCPU(t, 1+rng.IntN(4), rng.IntN(2) == 0)} {
 			again := matchertest.Replay(t, first.Log,
 				matcher.EngineOptions{Graph: graph(), Backend: other, Planner: plan.New()})

@@ -65,6 +65,15 @@ func (c *Condition) Holds(view dyngraph.View, edges []uint32, values []property.
 	return c.Eval(values) == condition.True
 }
 
+// Meets is Holds for a condition on one edge.
+func (c *Condition) Meets(view dyngraph.View, e dyngraph.EdgeIndex, values []property.Value) bool {
+	values = values[:len(c.Reads)]
+	for i, r := range c.Reads {
+		values[i] = view.Value(e, r.Column)
+	}
+	return c.Eval(values) == condition.True
+}
+
 // Between returns, by step of an order of the plan, the conditions on several elements that can be tested once the step
 // is mapped, and not before.
 func (p *Plan) Between(o *Order) [][]int {

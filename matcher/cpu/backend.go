@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/matcher/cpu/internal/backtrack"
 	"motifd/matcher/cpu/internal/count"
@@ -73,9 +74,10 @@ type Backend struct {
 	// anchors finds the plans that a net edge fits.
 	anchors  matcher.Anchors[anchorOrder]
 	progress *matcher.Progress
-	summed   int     // how many plans are
-	rounds   uint64  // of looking for anchors
-	starts   []start // room for what is found
+	summed   int              // how many plans are
+	values   []property.Value // scratch
+	rounds   uint64           // of looking for anchors
+	starts   []start          // room for what is found
 	// columns numbers the neighbour lists of all plans; fresh tells which of them still hold.
 	columns *program.ListKeys
 	tasks   [][]task  // by request, empty between searches
@@ -130,7 +132,7 @@ type compiled struct {
 	// rows and count are by anchored order; rows is nil where another order finds its matches.
 	rows, count       []*program.Order
 	rowsAll, countAll *program.Order // static
-	countPlan         *count.Plan    // nil when counting must enumerate
+	countPlan         *count.Plan    // nil when counting must enumerate, as it must with conditions
 	layout            *rowsort.Layout
 	asked             asked
 	missing           *int32       // vertices that nothing fits; see candidates.Filter.Missing
@@ -190,7 +192,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 		if dormant {
 			cols = new(program.ListKeys) // nothing is searched for it: none of its lists is to be outdated
 		}
-		if !b.enumerates {
+		if !b.enumerates && !p.Query.Conditioned() {
 			c.countPlan = count.NewPlan(p, b.filter)
 		}
 		for i := range p.Anchored {

@@ -24,7 +24,7 @@ import (
 func TestS7CoalescedSearchPutsOutTheSame(t *testing.T) {
 	var images, members, rows int
 	matchertest.ForSeeds(t, 60, func(t *testing.T, rng *rand.Rand) {
-		c := matchertest.RandomCase(rng, 6).With(func(q *matcher.Query) { q.Unit = matcher.Unit(rng.IntN(8) / 7) })
+		c := matchertest.RandomCaseOfAny(rng, 6).With(func(q *matcher.Query) { q.Unit = matcher.Unit(rng.IntN(8) / 7) })
 		alone, all := New(Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}),
 			eager(t, 1+rng.IntN(3), 64<<rng.IntN(12))
 		alone.apart = true
@@ -32,7 +32,7 @@ func TestS7CoalescedSearchPutsOutTheSame(t *testing.T) {
 		if rng.IntN(4) == 0 {
 			each = reference.New()
 		}
-		x := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, each, all)
+		x := matchertest.NewBenchOf(t, c.Graph(), plan.New(), c.Queries, each, all)
 		for _, batch := range c.Batches {
 			delta := x.Stage(batch)
 			for _, p := range x.Plans() {

@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"slices"
+
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu/internal/program"
@@ -14,6 +16,7 @@ type anchorOrder struct {
 	from, to uint32         // numbers of the candidate bits; the labels are known to fit
 	how      anchorCheck
 	hasViews bool // the plan keeps counts from batch to batch, or did once: labels suffice
+	own      []*matcher.Condition
 }
 
 type anchorCheck uint8
@@ -32,11 +35,12 @@ func newAnchorOrder(c *compiled, order int) anchorOrder {
 		o = c.count[order]
 	}
 	switch {
-	case c.summed():
+	case c.summed(): // there are no conditions
 		f.how, f.hasViews = byGroup, c.views != nil
 		f.from, f.to = bitOf(&o.Steps[0]), bitOf(&o.Steps[1])
 	case o == nil:
 		f.how = never
+		return f
 	case len(o.Steps[0].OrTests)+len(o.Steps[1].OrTests) > 0:
 		f.how = bySteps
 	default:
@@ -45,7 +49,24 @@ func newAnchorOrder(c *compiled, order int) anchorOrder {
 			f.how = never
 		}
 	}
+	f.own = o.Own
 	return f
+}
+
+// meets reports whether the version of a net edge that is its sign's meets conditions on it alone. An update that does
+// not costs nothing more.
+func (b *Backend) meets(own []*matcher.Condition, n *dyngraph.NetEdge) bool {
+	view := b.g.View(dyngraph.New)
+	if n.Sign == dyngraph.Deleted {
+		view = b.g.View(dyngraph.Old)
+	}
+	for _, c := range own {
+		b.values = slices.Grow(b.values[:0], len(c.Reads))
+		if !c.Meets(view, n.Edge, b.values[:len(c.Reads)]) {
+			return false
+		}
+	}
+	return true
 }
 
 // noBit stands for a test that no vertex passes.
@@ -77,7 +98,7 @@ func (b *Backend) concernEdge(n *dyngraph.NetEdge, note func(c *compiled, sign d
 	for k := range fits {
 		f := &fits[k].Of
 		if f.how == byBits && has(from, f.from) && has(to, f.to) || f.how == bySteps && b.admits(f.o, n) {
-			if *f.c.missing == 0 {
+			if *f.c.missing == 0 && b.meets(f.own, n) {
 				note(f.c, n.Sign)
 			}
 		}

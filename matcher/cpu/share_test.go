@@ -31,10 +31,10 @@ func eager(t *testing.T, threads int, memory int) *Backend {
 func TestS7AnyNumberOfThreadsPutsOutTheSame(t *testing.T) {
 	var shared int64
 	matchertest.ForSeedsUntil(t, 40, func() bool { return shared > 0 }, func(t *testing.T, rng *rand.Rand) {
-		c := matchertest.RandomCase(rng, 4).With(func(q *matcher.Query) { q.Unit = matcher.Unit(rng.IntN(2)) })
+		c := matchertest.RandomCaseOfAny(rng, 4).With(func(q *matcher.Query) { q.Unit = matcher.Unit(rng.IntN(2)) })
 		one, many := eager(t, 1, 1<<20), eager(t, 2+rng.IntN(4), 64<<rng.IntN(12))
 		one.alone, many.alone = rng.Uint64N(100), rng.Uint64N(100)
-		x := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, one, many)
+		x := matchertest.NewBenchOf(t, c.Graph(), plan.New(), c.Queries, one, many)
 		for _, batch := range c.Batches {
 			delta := x.Stage(batch)
 			requests := x.Requests(bounds(rng, delta))

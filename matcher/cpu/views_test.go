@@ -29,7 +29,13 @@ func TestS12ForestsCountAsEnumerationDoes(t *testing.T) {
 			Messages: 120,
 			Full:     true, Labels: matchertest.Labels{Vertex: []string{"A", "B", "C"}[:1+rng.IntN(3)],
 				Edge: []string{"T", "U"}[:1+rng.IntN(2)]}}
-		msgs := matchertest.RandomStream(rng, shape)
+		shape.Renewals = rng.IntN(2) == 0 // which replace edges
+		msgs, options := matchertest.RandomStream(rng, shape), dyngraph.Options{Directed: shape.Directed}
+		if shape.Renewals {
+			options.Schema = matchertest.RandomSchema(rng, shape.Labels)
+			matchertest.SetValues(rng, msgs, options.Schema.Edges.Columns())
+		}
+		graph := dyngraph.NewGraph(options)
 		var queries []*matcher.Query
 		for i := range 5 {
 			if i == 4 {
@@ -42,7 +48,7 @@ func TestS12ForestsCountAsEnumerationDoes(t *testing.T) {
 		}
 		ref, fast := reference.New(), New(Options{Threads: 1 + rng.IntN(2), Lazy: rng.IntN(2) == 0})
 		fast.views.Force = true
-		x := matchertest.NewBench(t, shape.Directed, plan.New(), queries, ref, fast)
+		x := matchertest.NewBenchOf(t, graph, plan.New(), queries, ref, fast)
 		search := func(sign dyngraph.Sign, leave int) {
 			var reqs []matcher.Request
 			for _, r := range x.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount }) {

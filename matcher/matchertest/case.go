@@ -63,6 +63,14 @@ func RandomCaseWhere(rng *rand.Rand, queries int, own bool) *Case {
 	return c
 }
 
+// RandomCaseOfAny draws a case with declared properties and conditions, or one without.
+func RandomCaseOfAny(rng *rand.Rand, queries int) *Case {
+	if rng.IntN(2) == 0 {
+		return RandomCaseWhere(rng, queries, rng.IntN(2) == 0)
+	}
+	return RandomCase(rng, queries)
+}
+
 // Graph returns an empty graph for the case.
 func (c *Case) Graph() *dyngraph.Graph {
 	return dyngraph.NewGraph(dyngraph.Options{Directed: c.Directed, Schema: c.Schema})

@@ -14,6 +14,9 @@ func (f *Filter) count(d *dyngraph.Delta, by int32) {
 	view := f.g.View(dyngraph.New)
 	for i := range d.Net {
 		n := &d.Net[i]
+		if n.Replaced { // it stays
+			continue
+		}
 		step := uint32(int32(n.Sign) * by)
 		for _, e := range f.countsOf(view.Label(n.From), n.Label, view.Label(n.To)) {
 			v := n.From

@@ -52,6 +52,7 @@ type adjacencyKey struct {
 	dir    dyngraph.Dir
 	either bool
 	test   candidates.Test
+	edge   int // pattern edge, if it has conditions of its own; otherwise -1
 }
 
 // mostKnown bounds the cached adjacencies, in vertices: 16 MiB.
@@ -67,13 +68,13 @@ func (c *CanonicalSearch) FromAnchor(o *program.CanonicalOrder, n *dyngraph.NetE
 		return
 	}
 	first, second := &o.Steps[0], &o.Steps[1]
-	if !se.Passes(first.Step, n.From) || !se.Passes(second.Step, n.To) {
+	if !se.Passes(first.Step, n.From) || !se.Passes(second.Step, n.To) || !se.Meets(o.Own, n.Edge) {
 		return
 	}
 	se.bind(0, n.From)
 	se.edges[o.Anchor] = uint32(n.Edge)
 	if c.step() && se.Admits(second.Step, n.To) && c.isJoined(second, n.To, -1) {
-		if c.bind(1, n.To) {
+		if c.bind(1, n.To) && c.possible(1) {
 			c.extend(2)
 		}
 	}
@@ -119,7 +120,10 @@ func (c *CanonicalSearch) stepBy(n int) bool {
 // long as their images stay, none will.
 func (c *CanonicalSearch) extend(d int) (reason uint32) {
 	if d == len(c.o.Steps) {
-		c.mapEdge(0)
+		rows := c.rows
+		if c.mapEdge(0); c.rows == rows { // conditions between edges: any of these may be the reason
+			return 1<<d - 1
+		}
 		return 0
 	}
 	st, se := &c.o.Steps[d], c.search
@@ -144,6 +148,10 @@ func (c *CanonicalSearch) extend(d int) (reason uint32) {
 		}
 		if !c.bind(d, w) {
 			return 0
+		}
+		if !c.possible(d) {
+			reason |= 1<<d - 1
+			continue
 		}
 		rows := c.rows
 		why := c.extend(d + 1)
@@ -283,7 +291,10 @@ func (c *CanonicalSearch) followPath(st *program.CanonicalStep, ends []dyngraph.
 // neighbors returns the vertices that v is visibly joined to as a back edge demands and that pass a test, ascending.
 func (c *CanonicalSearch) neighbors(v dyngraph.VertexID, b *program.BackEdge,
 	test candidates.Test) []dyngraph.VertexID {
-	key := adjacencyKey{v, b.Label, b.Dir, b.Either, test}
+	key := adjacencyKey{v, b.Label, b.Dir, b.Either, test, -1}
+	if b.Own != nil {
+		key.edge = b.Edge
+	}
 	if found, ok := c.known[key]; ok {
 		return found
 	}
@@ -297,7 +308,7 @@ func (c *CanonicalSearch) neighbors(v dyngraph.VertexID, b *program.BackEdge,
 		}
 		for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
 			for i, w := range nbrs {
-				if test.Of(se.BitsOf(w)) && (se.AdmitsEdge(ents[i])) {
+				if test.Of(se.BitsOf(w)) && se.AdmitsImage(b, ents[i]) {
 					sorted = sorted && (len(found) == 0 || found[len(found)-1] < w)
 					found = append(found, w)
 				}
@@ -386,7 +397,7 @@ func (c *CanonicalSearch) eachEdge(b *program.BackEdge, w dyngraph.VertexID, han
 		}
 		for _, l := range labels {
 			r := se.graph.Range(u, dir, l)
-			if e, ok := r.Find(w); ok && (se.AdmitsEdge(e)) && !hand(e) {
+			if e, ok := r.Find(w); ok && se.AdmitsImage(b, e) && !hand(e) {
 				return
 			}
 		}
@@ -416,6 +427,9 @@ func (c *CanonicalSearch) mapEdge(e int) bool {
 	for _, x := range c.options[e] {
 		c.search.edges[e] = x
 		if among != nil && (!c.compatible(e, among) || !c.completable(among[slices.Index(among, e)+1:])) {
+			continue
+		}
+		if c.o.Closes != nil && !c.search.Hold(c.o.Closes[e], c.search.edges) {
 			continue
 		}
 		if !c.mapEdge(e + 1) {
@@ -470,6 +484,9 @@ func (c *CanonicalSearch) compatible(e int, among []int) bool {
 func (c *CanonicalSearch) row() bool {
 	if !c.step() {
 		return false
+	}
+	if !c.fits() {
+		return true
 	}
 	if !c.out.Add(c.search.row[:c.o.Width()]) {
 		c.done = true // the rows tell the error

@@ -66,13 +66,13 @@ func (s *Search) fill(d int, st *program.Step, f *frame) bool {
 	if f.none = len(l.Vertices) == 0; f.none {
 		return true
 	}
-	if !s.ChecksEdges(l.Staged) {
+	if !s.ChecksEdges(l.Staged) && b.Own == nil {
 		f.nbr, f.ent[0] = l.Vertices, l.Entries
 		return true
 	}
 	nbrs, ents := f.nbrs[:0], f.ents[0][:0]
 	for i, e := range l.Entries {
-		if s.AdmitsEdge(e) {
+		if s.AdmitsImage(b, e) {
 			nbrs, ents = append(nbrs, l.Vertices[i]), append(ents, e)
 		}
 	}
@@ -143,8 +143,8 @@ func (s *Search) intersect(st *program.Step, f *frame, kept uint32) bool {
 		}
 		f.ents[next], f.ent[next], j.Done = into, into, true
 	}
-	if s.ChecksEdges(staged) {
-		s.onlyVisible(f, len(js))
+	if s.ChecksEdges(staged) || st.HasOwn {
+		s.onlyVisible(f, st)
 	}
 	return true
 }
@@ -176,7 +176,8 @@ func (f *frame) narrow(js []neighbors.Source, at []uint32) {
 }
 
 // onlyVisible keeps the candidates whose edges are all admitted.
-func (s *Search) onlyVisible(f *frame, back int) {
+func (s *Search) onlyVisible(f *frame, st *program.Step) {
+	back := len(st.Back)
 	nbrs, n := slices.Grow(f.nbrs[:0], len(f.nbr))[:len(f.nbr)], 0
 	for k := range back {
 		f.ents[k] = slices.Grow(f.ents[k][:0], len(f.nbr))[:len(f.nbr)]
@@ -185,7 +186,7 @@ next:
 	for i, w := range f.nbr {
 		for k := range back {
 			e := f.ent[k][i]
-			if !s.AdmitsEdge(e) {
+			if !s.AdmitsImage(&st.Back[k], e) {
 				continue next
 			}
 			f.ents[k][n] = e

@@ -38,8 +38,10 @@ type Search struct {
 	imageRow []uint32        // the image of a row at hand
 	Witness  []uint32        // the first match, when any will do
 	work.Worker
-	base int  // steps before it belong to another worker
-	Cap  *Cap // of the group, or the request; nil when its rows are not capped
+	base int // steps before it belong to another worker
+	// spans are, by step, those of the edges mapped so far; of an order with a window.
+	spans [matcher.MaxVertices]program.Span
+	Cap   *Cap // of the group, or the request; nil when its rows are not capped
 }
 
 // NextRequest makes the search ready for another request of the same Search. What it remembers of the graph holds on.
@@ -138,7 +140,7 @@ func (s *Search) extendWithin(d int, lo, hi uint32) bool {
 	if hi != unbounded {
 		to = neighbors.Seek(f.nbr, from, dyngraph.VertexID(hi))
 	}
-	if d+1 == len(s.order.Steps) && s.order.Members == nil {
+	if d+1 == len(s.order.Steps) && s.order.Members == nil && !st.Tested {
 		return s.last(st, f, from, to)
 	}
 	f.next, f.end, f.hi, f.counted = from, to, hi, false
@@ -155,6 +157,9 @@ func (s *Search) extendWithin(d int, lo, hi uint32) bool {
 		s.bind(d, w)
 		for k := range st.Back {
 			s.edges[st.Back[k].Edge] = uint32(f.ent[k][i].Index())
+		}
+		if st.Tested && !s.holds(d, st) {
+			continue
 		}
 		if s.Asked(s.Steps) {
 			s.share(d)

@@ -59,6 +59,9 @@ func (s *Search) Resume(p *Part) {
 		if p.o.Members != nil {
 			s.keepMembers(i, p.m[i])
 		}
+		if p.o.Within > 0 && i > 0 {
+			s.fits(i, &p.o.Steps[i])
+		}
 	}
 	s.base = p.level
 	s.extendWithin(p.level, p.lo, p.hi)

@@ -74,7 +74,8 @@ func (c *Counter) differs(blocks uint32, w dyngraph.VertexID) bool {
 	return true
 }
 
-// admitsEdge reports whether a data edge may be the image of an edge of a rank: whether the search sees it.
+// admitsEdge reports whether a data edge may be the image of an edge of a rank: whether the search sees it. A replaced
+// edge is in both graphs, in a version of its own in each.
 func (c *Counter) admitsEdge(e dyngraph.Entry, rank int) bool {
 	if !e.Staged() {
 		return true
@@ -82,7 +83,8 @@ func (c *Counter) admitsEdge(e dyngraph.Entry, rank int) bool {
 	if c.isNarrow(rank) {
 		return false
 	}
-	return (c.orders[e.Index()]>>31 != 0) == (c.sign == dyngraph.Deleted)
+	o := c.orders[e.Index()]
+	return o&dyngraph.Replaced != 0 || (o>>31 != 0) == (c.sign == dyngraph.Deleted)
 }
 
 // isNarrow reports whether an edge of a rank sees only what both graphs have: it comes before the anchor's.

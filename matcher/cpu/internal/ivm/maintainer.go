@@ -48,7 +48,8 @@ func (k *Maintainer) spread(br *treeView, inserted bool) bool {
 	return !br.overflow
 }
 
-// seesBefore reports whether an entry is in the graph before a phase: deletions come first.
+// seesBefore reports whether an entry is in the graph before a phase: deletions come first. A replaced edge is deleted,
+// then inserted.
 func (k *Maintainer) seesBefore(e dyngraph.Entry, inserted bool) bool {
-	return !e.Staged() || !inserted && k.orders[e.Index()]>>31 != 0
+	return !e.Staged() || !inserted && k.orders[e.Index()]>>30 != 0
 }

@@ -134,8 +134,8 @@ func (br *treeView) build(k *Maintainer, phase uint64) bool {
 		nbr, ent, staged := k.index.Of(id, up)
 		k.Steps += uint64(len(nbr))
 		for i, v := range nbr {
-			if staged && ent[i].Staged() && k.orders[ent[i].Index()]>>31 == 0 {
-				continue // inserted by the staged batch
+			if staged && ent[i].Staged() && k.orders[ent[i].Index()]>>30 == 0 {
+				continue // inserted by the staged batch, not replaced
 			}
 			c := br.cell(v)
 			sum, carry := bits.Add64(c.n, t, 0)

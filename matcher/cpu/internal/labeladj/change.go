@@ -50,7 +50,7 @@ func (a *Index) applyTo(changes []change) {
 				next++
 			}
 			if meets(changes[next:], &e) {
-				if changes[next].op == markEntry {
+				if changes[next].op != removeEntry {
 					a.rewrite(&changes[next])
 				}
 				next++
@@ -111,7 +111,7 @@ func (a *Index) applyInPlace(h *block, c *change) bool {
 	c.at = uint32(at)
 	shift := uint32(1) // modulo 2^32
 	switch c.op {
-	case markEntry:
+	case markEntry, keepEntry:
 		ent[at] = c.ent
 		mark(&pairs[kind+1], c.ent)
 		return true

@@ -24,7 +24,10 @@ func (a *Index) CatchUp(d *dyngraph.Delta) {
 	if d != nil && !a.staged {
 		a.staged = true
 		a.stagedChanges = a.list(a.stagedChanges[:0], d, true, func(n *dyngraph.NetEdge) operation {
-			if n.Sign == dyngraph.Inserted {
+			switch {
+			case n.Replaced:
+				return keepEntry
+			case n.Sign == dyngraph.Inserted:
 				return addEntry
 			}
 			return markEntry
@@ -48,7 +51,10 @@ func (a *Index) End(d *dyngraph.Delta, committed bool) bool {
 	case a.staged: // the batch was read with the graph
 		a.staged = false
 		a.sortAndApply(a.list(nil, d, false, func(n *dyngraph.NetEdge) operation {
-			if (n.Sign == dyngraph.Inserted) != committed {
+			switch {
+			case n.Replaced:
+				return keepEntry
+			case (n.Sign == dyngraph.Inserted) != committed:
 				return removeEntry
 			}
 			return markEntry
@@ -58,7 +64,10 @@ func (a *Index) End(d *dyngraph.Delta, committed bool) bool {
 		return true
 	}
 	a.pending = a.list(a.pending, d, false, func(n *dyngraph.NetEdge) operation {
-		if n.Sign == dyngraph.Inserted {
+		switch {
+		case n.Replaced:
+			return noOperation
+		case n.Sign == dyngraph.Inserted:
 			return addEntry
 		}
 		return removeEntry
@@ -75,7 +84,7 @@ func (a *Index) endStaged(committed bool) {
 	for i := range a.stagedChanges {
 		c := a.stagedChanges[i]
 		c.ent = dyngraph.EntryOf(c.ent.Index(), false)
-		if (c.op == addEntry) == committed {
+		if c.op == keepEntry || (c.op == addEntry) == committed {
 			a.settle(&c)
 			continue
 		}
@@ -99,7 +108,8 @@ const (
 	minPending   = 1 << 12
 )
 
-// list appends the changes of both entries of every net edge of a batch.
+// list appends the changes of both entries of every net edge of a batch; of a replaced edge, which keeps its entries,
+// once.
 func (a *Index) list(to []change, d *dyngraph.Delta, staged bool, opOf func(*dyngraph.NetEdge) operation) []change {
 	view := a.g.View(dyngraph.New)
 	in := dyngraph.Out
@@ -111,6 +121,9 @@ func (a *Index) list(to []change, d *dyngraph.Delta, staged bool, opOf func(*dyn
 	for i := range d.Net {
 		n := &d.Net[i]
 		op, ent := opOf(n), dyngraph.EntryOf(n.Edge, staged)
+		if op == noOperation || n.Replaced && n.Sign == dyngraph.Inserted {
+			continue
+		}
 		to = append(to,
 			change{v: n.From, entry: entry{a.kind(dyngraph.Out, n.Label, view.Label(n.To)), n.To, ent}, op: op},
 			change{v: n.To, entry: entry{a.kind(in, n.Label, view.Label(n.From)), n.From, ent}, op: op})

@@ -67,7 +67,9 @@ type operation uint8
 const (
 	removeEntry operation = iota
 	markEntry             // sets the staged bit
+	keepEntry             // sets it, of an edge that stays
 	addEntry
+	noOperation
 )
 
 // NoKind is the kind of no entry.

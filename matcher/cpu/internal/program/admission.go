@@ -2,6 +2,7 @@ package program
 
 import (
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/matcher/internal/candidates"
 )
@@ -14,7 +15,8 @@ import (
 //     they read no list.
 //   - Admits, Conflict, IsImage, Excluded: conditions between a vertex and the images of earlier steps (injectivity,
 //     symmetry).
-//   - AdmitsEdge, ChecksEdges: conditions on an edge (the order of net edges, DESIGN A2; a time window).
+//   - AdmitsEdge, ChecksEdges: the order of net edges (DESIGN A2). AdmitsImage: that, and conditions on an edge.
+//   - Hold, Add: conditions between edges, and a time window; see Order.addConditions.
 //   - BackEdge.Admits: conditions between parallel edges.
 //
 // A worker has one of its own. Lists, intersections and memos hold what depends on none of Sign, Which, Anchor and
@@ -27,15 +29,17 @@ type Admission struct {
 	Anchor uint32
 	Images [matcher.MaxVertices]dyngraph.VertexID // by step
 
-	orders   []uint32 // batch order by edge index
-	bits     []uint64 // candidate bits
-	words    int      // of a vertex, in bits
+	graph    *dyngraph.Graph
+	values   []property.Value // scratch
+	orders   []uint32         // batch order by edge index
+	bits     []uint64         // candidate bits
+	words    int              // of a vertex, in bits
 	excluded [2][matcher.MaxVertices]uint32
 }
 
 // Attach makes the admission read the order of the staged batch and the candidate bits.
 func (a *Admission) Attach(g *dyngraph.Graph, f *candidates.Filter) {
-	a.orders, a.bits, a.words = g.OrderTable(), f.Bits(), f.Words()
+	a.graph, a.orders, a.bits, a.words = g, g.OrderTable(), f.Bits(), f.Words()
 }
 
 // Passes reports whether data vertex w is a candidate of a step, by conditions on w alone.
@@ -117,7 +121,16 @@ func (a *Admission) ChecksEdges(staged bool) bool { return staged }
 //go:noinline
 func (a *Admission) visible(e dyngraph.Entry) bool {
 	o := a.orders[e.Index()]
-	deleted, order := o>>31 != 0, o&(1<<31-1)-1
+	deleted, order := o>>31 != 0, o&(dyngraph.Replaced-1)-1
+	if o&dyngraph.Replaced != 0 { // deleted at this order, inserted at the next
+		switch a.Sign {
+		case dyngraph.Inserted:
+			return order+1 < a.Anchor
+		case dyngraph.Deleted:
+			return order > a.Anchor
+		}
+		return true
+	}
 	switch a.Sign {
 	case dyngraph.Inserted:
 		return !deleted && order < a.Anchor

@@ -18,6 +18,9 @@ type CanonicalOrder struct {
 	// Parallel lists, by pattern edge, the edges between the same two vertices, itself included, ascending; nil if
 	// there is no other.
 	Parallel [][]int
+	// Closes lists, by pattern edge, the conditions that can be tested once the edge is mapped, when edges are mapped
+	// in pattern order behind the anchor's.
+	Closes [][]*matcher.Condition
 }
 
 // CanonicalStep extends a Step of a canonical order.
@@ -90,6 +93,7 @@ func CompileCanonical(p *matcher.Plan, f *candidates.Filter, o *matcher.Order, f
 			c.Parallel[e] = nil
 		}
 	}
+	c.closeConditions(p)
 	for i := range c.Order.Steps {
 		c.Steps = append(c.Steps, CanonicalStep{Step: &c.Order.Steps[i]})
 		c.groupBackEdges(i)
@@ -112,6 +116,25 @@ func CompileCanonical(p *matcher.Plan, f *candidates.Filter, o *matcher.Order, f
 }
 
 // backEdge returns pattern edge e as the vertex of an earlier step sees it; its other end is v.
+// closeConditions fills in Closes.
+func (c *CanonicalOrder) closeConditions(p *matcher.Plan) {
+	if p.Own == nil {
+		return
+	}
+	c.Closes = make([][]*matcher.Condition, len(p.Query.Edges))
+	for i := range p.Conditions {
+		last := -1
+		for _, r := range p.Conditions[i].Elements {
+			if r.Index != c.Anchor {
+				last = max(last, r.Index)
+			}
+		}
+		if !p.Conditions[i].Own() {
+			c.Closes[last] = append(c.Closes[last], &p.Conditions[i])
+		}
+	}
+}
+
 func backEdge(p *matcher.Plan, e, v, step int) matcher.BackEdge {
 	b := matcher.BackEdge{Edge: e, Step: step, Label: p.EdgeLabels[e]}
 	if p.Directed {
@@ -168,7 +191,7 @@ func (c *CanonicalOrder) findPath(p *matcher.Plan, f *candidates.Filter, at []in
 		v, e := c.Steps[k].Vertex, from[k]
 		k = other(e, k)
 		b := backEdge(p, e, v, k)
-		along := BackEdge{Edge: e, Label: b.Label, Dir: b.Dir, Either: b.Either}
+		along := BackEdge{Edge: e, Label: b.Label, Dir: b.Dir, Either: b.Either, Own: ownOf(p, e)}
 		st.Path = append(st.Path, PathStep{BackEdge: along, Vertex: v, Test: f.Test(p, v)})
 		st.PathFrom = k
 	}
@@ -199,6 +222,7 @@ func (c *CanonicalOrder) findAlike(i int) {
 func alike(a, b *CanonicalStep) bool {
 	return !a.OnPath && !b.OnPath && len(a.Back) > 0 && len(a.Back) == len(a.Groups) && a.Test == b.Test &&
 		slices.EqualFunc(a.Back, b.Back, func(x, y BackEdge) bool {
-			return x.Step == y.Step && x.Label == y.Label && x.Dir == y.Dir && x.Either == y.Either
+			return x.Step == y.Step && x.Label == y.Label && x.Dir == y.Dir && x.Either == y.Either &&
+				x.Own == nil && y.Own == nil
 		})
 }

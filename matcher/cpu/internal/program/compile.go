@@ -25,6 +25,9 @@ type Order struct {
 	SharedColumns []int
 	// Images are the automorphisms by which each match yields further matches: by row column, the column to copy.
 	Images [][]int
+	// Own are the conditions on the anchor's edge alone; Within is the query's window in milliseconds, 0 for none.
+	Own    []*matcher.Condition
+	Within int64
 }
 
 // Step is one step of an Order: it maps a pattern vertex, and the pattern edges from it to vertices mapped earlier.
@@ -44,6 +47,10 @@ type Step struct {
 	Windows []Window
 	// EdgeLess are pairs of parallel pattern edges whose images must ascend by symmetry.
 	EdgeLess [][2]int
+	// HasOwn tells that some back edges have conditions of their own; Between are the conditions on several edges that
+	// are tested when the step is mapped, and Tested tells that there are some, or a window.
+	HasOwn, Tested bool
+	Between        []*matcher.Condition
 }
 
 // BackEdge is a pattern edge from a step's vertex to one mapped earlier.
@@ -58,6 +65,8 @@ type BackEdge struct {
 	Epoch         EpochKey // of the neighbor lists
 	// Parallel are the pattern edges parallel to this one that are mapped before it.
 	Parallel []int
+	// Own are the conditions on the edge alone.
+	Own []*matcher.Condition
 }
 
 // Less is a symmetry constraint: id(new vertex) > id(image of Step), or < if Greater is false.
@@ -117,6 +126,7 @@ func Compile(p *matcher.Plan, o *matcher.Order, f *candidates.Filter, keys *List
 		}
 		c.Steps[i] = s
 	}
+	c.addConditions(p, o)
 	if symmetric {
 		c.findWindows()
 	}
@@ -141,7 +151,9 @@ func (o *Order) columnsOf(steps []Step) (columns []uint16) {
 
 // finish fills in how the rows of a complete order leave it.
 func (o *Order) finish(c *ListKeys) {
-	o.SortedTail, o.Suffix = o.sortedVertices(), c.suffixOf(o)
+	if o.SortedTail = o.sortedVertices(); !o.Plan.Query.Conditioned() { // suffixes are kept for all queries
+		o.Suffix = c.suffixOf(o)
+	}
 }
 
 // sortedVertices returns Order.SortedTail: the length of the longest tail of the pattern's vertices, the anchor's

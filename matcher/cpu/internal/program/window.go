@@ -31,7 +31,7 @@ func (o *Order) findWindows() {
 	}
 	for d := range o.Steps {
 		st := &o.Steps[d]
-		if !st.Simple || len(st.Back) == 0 {
+		if !st.Simple || len(st.Back) == 0 || st.HasOwn { // those of a later step need be no subset
 			continue
 		}
 		alike := []int{d}

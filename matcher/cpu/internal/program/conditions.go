@@ -1,0 +1,111 @@
+package program
+
+import (
+	"math"
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/dyngraph/property"
+	"motifd/matcher"
+)
+
+// The conditions of a query (LANGUAGE S17) are tested as early as they can be: those on one edge where a data edge is
+// admitted as its image, the anchor's before anything is searched; those on several, and the window, once the step is
+// mapped that maps the last of these edges. Values are those of the view that is searched.
+
+// ownOf returns the conditions on a pattern edge alone.
+func ownOf(p *matcher.Plan, edge int) (own []*matcher.Condition) {
+	if p.Own != nil {
+		for _, i := range p.Own[edge] {
+			own = append(own, &p.Conditions[i])
+		}
+	}
+	return own
+}
+
+// addConditions fills in what the steps of a compiled order test.
+func (o *Order) addConditions(p *matcher.Plan, from *matcher.Order) {
+	if !p.Query.Conditioned() {
+		return
+	}
+	o.Within = p.Query.Within
+	if o.Anchor >= 0 {
+		o.Own = ownOf(p, o.Anchor)
+	}
+	between := p.Between(from)
+	for i := range o.Steps {
+		st := &o.Steps[i]
+		for k := range st.Back {
+			st.Back[k].Own = ownOf(p, st.Back[k].Edge)
+			st.HasOwn = st.HasOwn || st.Back[k].Own != nil
+		}
+		for _, c := range between[i] {
+			st.Between = append(st.Between, &p.Conditions[c])
+		}
+		st.Tested = st.Between != nil || o.Within > 0
+	}
+}
+
+// View returns the view that is searched.
+func (a *Admission) View() dyngraph.View {
+	switch a.Sign {
+	case dyngraph.Inserted:
+		return a.graph.View(dyngraph.New)
+	case dyngraph.Deleted:
+		return a.graph.View(dyngraph.Old)
+	}
+	return a.graph.View(a.Which)
+}
+
+// Meets reports whether a data edge meets conditions on it alone.
+func (a *Admission) Meets(own []*matcher.Condition, e dyngraph.EdgeIndex) bool {
+	for _, c := range own {
+		if !a.meets(c, e) {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *Admission) meets(c *matcher.Condition, e dyngraph.EdgeIndex) bool {
+	return c.Meets(a.View(), e, a.room(len(c.Reads)))
+}
+
+// room returns memory for n values.
+func (a *Admission) room(n int) []property.Value {
+	a.values = slices.Grow(a.values[:0], n)
+	return a.values[:n]
+}
+
+// AdmitsImage reports whether a data edge may be the image of a back edge.
+func (a *Admission) AdmitsImage(b *BackEdge, e dyngraph.Entry) bool {
+	return a.AdmitsEdge(e) && (b.Own == nil || a.Meets(b.Own, e.Index()))
+}
+
+// Hold reports whether conditions on several edges hold, for data edges by pattern edge.
+func (a *Admission) Hold(between []*matcher.Condition, edges []uint32) bool {
+	for _, c := range between {
+		if !c.Holds(a.View(), edges, a.room(len(c.Reads))) {
+			return false
+		}
+	}
+	return true
+}
+
+// Span is the least and the greatest ts of some edges.
+type Span struct{ Least, Most int64 }
+
+// NoEdges is the span of no edges.
+var NoEdges = Span{math.MaxInt64, math.MinInt64}
+
+// Add makes the span include a data edge; false if that has no ts.
+func (a *Admission) Add(s *Span, e dyngraph.EdgeIndex) bool {
+	v := a.View().Value(e, property.TS)
+	s.Least, s.Most = min(s.Least, v.Whole()), max(s.Most, v.Whole())
+	return !v.IsNull()
+}
+
+// Within reports whether the span is at most so many milliseconds.
+func (s *Span) Within(ms int64) bool {
+	return s.Least > s.Most || uint64(s.Most)-uint64(s.Least) <= uint64(ms)
+}
