@@ -87,8 +87,13 @@ func (s *sampler) triple(e dyngraph.EdgeIndex) labelTriple {
 	return labelTriple{s.view.Label(from), label, s.view.Label(to)}
 }
 
+func has(r *dyngraph.Range, v dyngraph.VertexID) bool {
+	_, ok := r.Find(v)
+	return ok
+}
+
 // batch returns size updates: deletions, and as many insertions of edges that lead from where the deleted ones do
-// to where others of the same labels do. Some may cancel.
+// to where others of the same labels do and where none leads yet. Some may cancel.
 func (s *sampler) batch(size int) []dyngraph.Update {
 	updates := make([]dyngraph.Update, 0, size)
 	for len(updates) < size-1 {
@@ -98,7 +103,8 @@ func (s *sampler) batch(size int) []dyngraph.Update {
 			Label: s.view.LabelName(label)}
 		updates = append(updates, u)
 		others := s.alike[s.triple(e)]
-		if other := others[s.rng.IntN(len(others))]; other != from && other != to {
+		other := others[s.rng.IntN(len(others))]
+		if r := s.view.Graph().Range(from, dyngraph.Out, label); other != from && !has(&r, other) {
 			u.Op, u.To = dyngraph.InsertEdge, s.view.Key(other)
 			u.FromLabel, u.ToLabel = s.view.LabelName(s.view.Label(from)), s.view.LabelName(s.view.Label(to))
 			updates = append(updates, u)

@@ -129,7 +129,8 @@ func (b *Backend) TellProgress(p *matcher.Progress) {
 // Name implements matcher.Backend.
 func (b *Backend) Name() string { return "cuda" }
 
-// beyond stands for the programs of a plan that the device cannot search, because its pattern has too many edges.
+// beyond stands for the programs of a plan that the device cannot search, because its pattern has too many edges or it
+// has conditions.
 var beyond = &compiled{}
 
 // A program has room for as many edges as a device searches.
@@ -160,7 +161,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	t := &table{columns: map[listKey]uint32{}}
 	for _, p := range plans {
 		if b.plans[p] == nil {
-			if b.plans[p] = beyond; len(p.Query.Edges) <= matcher.MaxGPUEdges {
+			if b.plans[p] = beyond; len(p.Query.Edges) <= matcher.MaxGPUEdges && !p.Query.Conditioned() {
 				b.plans[p] = compile(p, b.g.View(dyngraph.New), b.filter, t, b.opt)
 			}
 		}

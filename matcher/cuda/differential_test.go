@@ -104,6 +104,18 @@ func TestP2BackendsAgree(t *testing.T) {
 	})
 }
 
+// TestP2BackendsAgreeOnConditions does the same where some queries have conditions, and some batches replace edges: the
+// device searches the other queries in the other batches, and its mirror follows those that it sits out.
+func TestP2BackendsAgreeOnConditions(t *testing.T) {
+	var seen compared
+	matchertest.ForSeedsUntil(t, rounds, seen.all, func(t *testing.T, rng *rand.Rand) {
+		c := withoutWildcards(rng, matchertest.RandomCaseWhere(rng, 4, rng.IntN(2) == 0))
+		want, got := cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())}), newBackend(t, rng)
+		playOn(t, rng, &seen, matchertest.NewBenchOf(t, c.Graph(), plan.New(), c.Queries, want, got), want, got,
+			c.Batches)
+	})
+}
+
 // TestP2BackendsAgreeOnLargerGraphs does the same where vertices have hundreds of neighbours, over many leaves.
 func TestP2BackendsAgreeOnLargerGraphs(t *testing.T) {
 	var seen compared

@@ -23,6 +23,9 @@ func (b *Backend) Rehearse(ctx context.Context, reqs []matcher.Request) (more bo
 	if !b.rehearses() {
 		return false, nil
 	}
+	if b.delta.Replaced > 0 { // there is no choice for this batch
+		return true, nil
+	}
 	p := b.opt.Placement
 	if !b.mirror.Loaded {
 		if err := b.mirror.CatchUp(ctx, b.delta); b.failed(err) {

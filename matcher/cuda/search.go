@@ -46,10 +46,10 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 	return s.results, m.rest()
 }
 
-// takes reports whether the device can do a search. Requests that are metered group by group, and large patterns, are
-// for the CPU.
+// takes reports whether the device can do a search. Requests that are metered group by group, large patterns and those
+// with conditions are for the CPU, and so is all of a batch that replaces edges, of which the mirror knows nothing.
 func (b *Backend) takes(p *matcher.Plan, budget *matcher.Budget) bool {
-	return b.plans[p] != beyond && !budget.Metered()
+	return b.plans[p] != beyond && !budget.Metered() && (b.delta == nil || b.delta.Replaced == 0)
 }
 
 // search answers the requests that the device can answer.

@@ -70,11 +70,12 @@ func (m *Mirror) Free() error {
 }
 
 // Stage begins a batch, whose changes of candidate bits and labels must be copied. Its edges are sent to the device now
-// if the last batch was searched there, and otherwise by the first search.
+// if the last batch was searched there, and otherwise by the first search. A batch that replaces edges must not be
+// searched there: the device has one version of an edge.
 func (m *Mirror) Stage(d *dyngraph.Delta) {
 	m.staged, m.searched = false, false
 	m.touch(d)
-	if !m.searchedLast || !m.Loaded || len(d.Net) == 0 || m.kindsDiffer() {
+	if !m.searchedLast || !m.Loaded || len(d.Net) == 0 || d.Replaced > 0 || m.kindsDiffer() {
 		return
 	}
 	if err := m.begin(d); err != nil {
@@ -94,6 +95,9 @@ func (m *Mirror) Ended(d *dyngraph.Delta, end Outcome) {
 		m.end, m.staged = end, false
 	case end == Committed:
 		for i := range d.Net {
+			if d.Net[i].Replaced { // its entries stay
+				continue
+			}
 			o := m.opOf(&d.Net[i])
 			o.Ent &^= kernels.Staged
 			m.missed = append(m.missed, o)
