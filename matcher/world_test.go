@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/pattern"
@@ -18,23 +19,33 @@ import (
 type world struct {
 	t          *testing.T
 	directed   bool
+	schema     *property.Schema
 	cpu, other *matchertest.Driver
 	offset     int64
 }
 
-func newWorld(t *testing.T, directed bool) *world {
-	return &world{t: t, directed: directed,
-		cpu:   matchertest.NewDriver(t, directed, newCPU(t, 2, false), plan.New()),
-		other: matchertest.NewDriver(t, directed, reference.New(), plan.New())}
+func newWorld(t *testing.T, directed bool) *world { return newWorldOf(t, directed, nil) }
+
+// newWorldOf declares properties.
+func newWorldOf(t *testing.T, directed bool, schema *property.Schema) *world {
+	driver := func(be matcher.Backend) *matchertest.Driver {
+		return matchertest.NewDriverWith(t, matcher.EngineOptions{Backend: be, Planner: plan.New(),
+			Graph: dyngraph.NewGraph(dyngraph.Options{Directed: directed, Schema: schema})})
+	}
+	return &world{t: t, directed: directed, schema: schema, cpu: driver(newCPU(t, 2, false)),
+		other: driver(reference.New())}
 }
 
 // query parses a pattern and sets it up as the options say.
 func (w *world) query(name, cypher string, options ...func(*matcher.Query)) *matcher.Query {
 	w.t.Helper()
-	q, err := pattern.Parse(pattern.Cypher, []byte(cypher), pattern.Options{Name: name, Directed: w.directed})
+	r, err := pattern.ParseRule([]byte(cypher), pattern.Options{Name: name, Directed: w.directed},
+		pattern.Declared{Schema: w.schema})
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	q := r.Query
+	q.Conditions = r.Conditions
 	for _, set := range options {
 		set(q)
 	}
@@ -66,7 +77,7 @@ func (w *world) remove(name string, want ...string) {
 // batch steps over a batch and checks what that puts out, in order.
 //
 // Messages are separated by ";", the updates of one message by ",". An update is + or - with two ends and perhaps a
-// label, or +v or -v with one. An end is key or key:label.
+// label, or +v or -v with one. An end is key or key:label. Behind an edge's label come declared values: n=5.
 func (w *world) batch(text string, want ...string) *matchertest.Output {
 	w.t.Helper()
 	msgs := w.messages(text)
@@ -94,6 +105,7 @@ func (w *world) messages(text string) []dyngraph.Message {
 				u.From, u.FromLabel, _ = strings.Cut(f[1], ":")
 				u.To, u.ToLabel, _ = strings.Cut(f[2], ":")
 				u.Label = f[3]
+				w.values(&u, f[min(4, len(f)):])
 			case "+v", "-v":
 				u.Op = map[string]dyngraph.Op{"+v": dyngraph.InsertVertex, "-v": dyngraph.DeleteVertex}[f[0]]
 				u.Key, u.Label, _ = strings.Cut(f[1], ":")
@@ -105,6 +117,31 @@ func (w *world) messages(text string) []dyngraph.Message {
 		msgs = append(msgs, m)
 	}
 	return msgs
+}
+
+// values sets declared values.
+func (w *world) values(u *dyngraph.Update, fields []string) {
+	w.t.Helper()
+	for _, f := range fields {
+		name, text, ok := strings.Cut(f, "=")
+		if !ok {
+			continue
+		}
+		typ, ok := w.schema.Edges.Lookup(u.Label, name)
+		v, err := property.FromText(typ, text)
+		if !ok || err != nil {
+			w.t.Fatalf("value %q: %v", f, err)
+		}
+		columns := w.schema.Edges.Columns()
+		if at, _ := columns.Of(u.Label, name); at == property.TS {
+			u.Attr.TS, u.Attr.HasTS = v.Whole(), true
+		} else {
+			for len(u.Attr.Values) <= at {
+				u.Attr.Values = append(u.Attr.Values, property.Value{})
+			}
+			u.Attr.Values[at] = v
+		}
+	}
 }
 
 // check compares records, each written as its sign, query, and keys, number or "exists".
