@@ -8,12 +8,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"motifd/dyngraph/property"
 )
 
 // sources remembers where each field was set, by path.
@@ -50,8 +53,15 @@ type binder struct {
 }
 
 // bindFile sets what the document says.
-func bindFile(c *Config, file string, text []byte) Errors {
-	b := &binder{file: file, src: c.src, anchors: make(map[string]ast.Node)}
+func bindFile(c *Config, file string, text []byte) Errors { return bindDocument(c, c.src, file, text) }
+
+// bindText sets a section from a text of its own.
+func bindText(section any, name string, text []byte) Errors {
+	return bindDocument(section, newSources(), name, text)
+}
+
+func bindDocument(into any, src *sources, file string, text []byte) Errors {
+	b := &binder{file: file, src: src, anchors: make(map[string]ast.Node)}
 	tokens := lexer.Tokenize(string(text))
 	if t := tooDeep(tokens); t != nil {
 		return Errors{&Error{Where: b.position(t), Msg: fmt.Sprintf("more than %d levels of nesting; a configuration "+
@@ -74,7 +84,7 @@ func bindFile(c *Config, file string, text []byte) Errors {
 		return Errors{&Error{Where: b.docPlace(doc.Docs[1]),
 			Msg: "a second document; the configuration is one document"}}
 	case n == 1 && doc.Docs[0].Body != nil:
-		b.bind("", doc.Docs[0].Body, reflect.ValueOf(c).Elem())
+		b.bind("", doc.Docs[0].Body, reflect.ValueOf(into).Elem())
 	}
 	return b.errs
 }
@@ -173,15 +183,26 @@ func (b *binder) bind(path string, n ast.Node, v reflect.Value) {
 	if v.Kind() == reflect.Pointer {
 		v = allocate(v)
 	}
+	if own, ok := v.Addr().Interface().(nodeBinder); ok {
+		if err := own.bindNode(n); err != nil {
+			b.fail(n, path, "%v", err)
+		}
+		return
+	}
 	switch {
 	case isScalar(v):
 		b.scalar(path, n, v)
+	case v.Kind() == reflect.Map:
+		b.entries(path, n, v)
 	case v.Kind() == reflect.Struct:
 		b.fields(path, n, v)
 	case v.Kind() == reflect.Slice:
 		b.list(path, n, v)
 	}
 }
+
+// nodeBinder is set from a node of the document in a way of its own.
+type nodeBinder interface{ bindNode(ast.Node) error }
 
 // allocate returns what the pointer v points to, made with its defaults if it was nil.
 func allocate(v reflect.Value) reflect.Value {
@@ -199,10 +220,34 @@ func isScalar(v reflect.Value) bool {
 		return true
 	}
 	switch v.Kind() {
-	case reflect.Struct, reflect.Slice, reflect.Pointer:
+	case reflect.Struct, reflect.Slice, reflect.Pointer, reflect.Map:
 		return false
 	}
 	return true
+}
+
+// entries sets a map, whose keys are what the user has named.
+func (b *binder) entries(path string, n ast.Node, v reflect.Value) {
+	values, ok := entries(n)
+	if !ok {
+		b.fail(n, path, "expected a section with entries NAME: ..., not %s", nodeName(n))
+		return
+	}
+	v.Set(reflect.MakeMap(v.Type()))
+	for _, entry := range values {
+		if entry.Key.IsMergeKey() {
+			b.fail(entry, path, "merge keys (<<) are not supported; repeat the entries")
+			continue
+		}
+		key := entry.Key.GetToken().Value
+		if key == "" || !utf8.ValidString(key) {
+			b.fail(entry.Key, path, "an entry has a name of valid UTF-8 that is not empty")
+			continue
+		}
+		value := reflect.New(v.Type().Elem()).Elem()
+		b.bind(join(path, key), entry.Value, value)
+		v.SetMapIndex(reflect.ValueOf(key), value)
+	}
 }
 
 func (b *binder) scalar(path string, n ast.Node, v reflect.Value) {
@@ -343,6 +388,10 @@ func kindName(t reflect.Type) string {
 		return "a size such as 8MiB"
 	case t == reflect.TypeFor[Duration]():
 		return "a duration such as 100ms"
+	case t == reflect.TypeFor[Span]():
+		return "a span of time such as 24h"
+	case t == reflect.TypeFor[property.Type]():
+		return "a type such as decimal(2)"
 	case t.Kind() == reflect.Bool:
 		return "true or false"
 	case t.Kind() == reflect.String:

@@ -39,6 +39,10 @@ type Graph struct {
 	MaxEdges        uint64 `yaml:"max_edges"`     // 0: what edge indexes allow
 	OnMaxEdges      string `yaml:"on_max_edges"`  // one of OnMaxEdges...
 	MaxVertices     uint64 `yaml:"max_vertices"`  // 0: what dense ids allow
+
+	Properties   Properties        `yaml:"properties"`
+	EdgeIdentity string            `yaml:"edge_identity"` // "": as it always was, where nothing is declared
+	Retention    map[string]string `yaml:"retention"`     // refused by name
 }
 
 // What graph.max_edges does when it is reached.
@@ -189,6 +193,9 @@ type Query struct {
 	OverBudget         string `yaml:"over_budget"` // skip or suspend
 	Sample             uint64 `yaml:"sample"`      // keeps one match in Sample; 0 and 1 keep all
 	Mode               string `yaml:"mode"`        // live or shadow
+
+	Within Span             `yaml:"within"` // greatest ts of a match less the least; 0: any
+	Params map[string]Param `yaml:"params"` // what $name in the pattern stands for
 }
 
 // Engine says what searches.

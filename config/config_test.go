@@ -165,7 +165,7 @@ func TestQueriesHaveTheSameDefaults(t *testing.T) {
 		queries, err := c.BuildQueries()
 		require.NoError(t, err)
 		require.Len(t, queries, 2)
-		api, err := (&Query{Name: "api", Cypher: ring}).Build(true, mode)
+		api, err := (&Query{Name: "api", Cypher: ring}).Build(true, mode, nil)
 		require.NoError(t, err)
 		require.Equal(t, backfill, api.Backfill)
 		for _, q := range queries {
@@ -173,7 +173,7 @@ func TestQueriesHaveTheSameDefaults(t *testing.T) {
 			require.Equal(t, api, q)
 		}
 	}
-	_, err := (&Query{Name: "api", Cypher: ring, Backfill: "none"}).Build(true, "upsert")
+	_, err := (&Query{Name: "api", Cypher: ring, Backfill: "none"}).Build(true, "upsert", nil)
 	require.ErrorIs(t, err, matcher.ErrQuery)
 }
 

@@ -30,7 +30,7 @@ func TestProtectionIsOnByDefault(t *testing.T) {
 	require.Positive(t, l.QueryTime)
 	require.Positive(t, l.BatchTime)
 	require.Positive(t, l.SpillBytes)
-	q, err := (&Query{Name: "q", Cypher: "MATCH (a)-->(b)"}).Build(true, "changelog")
+	q, err := (&Query{Name: "q", Cypher: "MATCH (a)-->(b)"}).Build(true, "changelog", nil)
 	require.NoError(t, err)
 	require.Equal(t, matcher.SkipGroup, q.OverBudget)
 	require.False(t, q.Shadow)

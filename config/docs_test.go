@@ -25,10 +25,11 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 	for _, f := range []string{
 		"name", "file", "cypher", "text", "emit", "unit", "backfill", "max_matches_per_batch", "exact_total",
 		"work_budget",
-		"over_budget", "sample", "mode",
+		"over_budget", "sample", "mode", "within", "params",
 	} {
 		known = append(known, "queries[]."+f)
 	}
+	known = append(known, "graph.properties.edges", "graph.properties.vertices", "graph.retention")
 	for _, path := range known {
 		require.True(t, documented[path], "docs/configuration.md does not tell of %s", path)
 	}

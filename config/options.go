@@ -20,7 +20,9 @@ import (
 
 // GraphOptions returns the options of an empty graph.
 func (c *Config) GraphOptions() dyngraph.Options {
-	return dyngraph.Options{Directed: c.Graph.Directed, MaxVertices: uint32(c.Graph.MaxVertices)}
+	return dyngraph.Options{
+		Directed: c.Graph.Directed, MaxVertices: uint32(c.Graph.MaxVertices), Schema: c.Graph.Schema(),
+	}
 }
 
 // DecoderOptions returns the options of the input's decoder. The configuration was validated.
@@ -45,6 +47,7 @@ func (c *Config) decoderOptions() codec.DecoderOptions {
 		MaxPropsBytes:      int(l.MaxPropsBytes),
 		AllowUnknownFields: c.Input.UnknownFields == "ignore",
 		CSVHeader:          c.Input.CSV.Header,
+		Schema:             c.Graph.Schema(),
 	}
 	if c.Input.CSV.Comma != "" {
 		o.CSVComma, _ = utf8.DecodeRuneInString(c.Input.CSV.Comma)
@@ -191,7 +194,7 @@ type Shape struct {
 // settings are what the checkpoint depends on.
 func (c *Config) settings() checkpoint.Settings {
 	s := checkpoint.Settings{
-		Directed: c.Graph.Directed, Mode: c.Output.Mode,
+		Directed: c.Graph.Directed, Mode: c.Output.Mode, Properties: c.Graph.Schema(),
 		Decoding: c.Input.Format + ", unknown_fields: " + c.Input.UnknownFields,
 	}
 	if csv := c.Input.CSV; c.Input.Format == codec.FormatCSV {

@@ -24,7 +24,7 @@ func leaves(path string, t reflect.Type) []string {
 		return []string{path}
 	}
 	if t.Kind() != reflect.Struct {
-		return nil // a list of sections: the file's alone
+		return nil // a list of sections, or a map: the file's alone
 	}
 	var out []string
 	for _, f := range fieldsOf(reflect.New(t).Elem()) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/matcher/pattern"
 )
@@ -39,16 +40,18 @@ func (c *Config) BuildQueries() ([]*matcher.Query, error) {
 		taken[q.Name] = from
 		out = append(out, q)
 	}
+	schema := c.Graph.Schema()
 	for i := range c.Queries {
 		path := fmt.Sprintf("queries[%d]", i)
-		if q, err := c.Queries[i].Build(c.Graph.Directed, c.Output.Mode); err != nil {
+		if q, err := c.Queries[i].Build(c.Graph.Directed, c.Output.Mode, schema); err != nil {
 			v.query(path, &c.Queries[i], err)
 		} else {
 			add(q, path, path)
 		}
 	}
 	if c.QueriesDir != "" {
-		queries, err := pattern.Load(c.QueriesDir, c.Graph.Directed)
+		queries, err := pattern.Load(c.QueriesDir,
+			pattern.Options{Directed: c.Graph.Directed, Declared: pattern.Declared{Schema: schema}})
 		if info, statErr := os.Stat(c.QueriesDir); statErr == nil && !info.IsDir() {
 			err = fmt.Errorf("%s is not a directory; name single files under queries", c.QueriesDir)
 		}
@@ -122,10 +125,10 @@ func insideScalar(where string, n ast.Node, line, column int) string {
 	return fmt.Sprintf("%s:%d:%d", file, t.Position.Line, t.Position.Column+column-1)
 }
 
-// Build parses the query, for a graph that is directed or not and the output mode, which may be empty. What the query
-// leaves out has the same default whether it comes from the configuration or from the API. A mistake in the pattern is
-// a *pattern.Error.
-func (q *Query) Build(directed bool, mode string) (*matcher.Query, error) {
+// Build parses the query, for a graph that is directed or not and declares properties, nil for none, and the output
+// mode, which may be empty. What the query leaves out has the same default whether it comes from the configuration or
+// from the API. A mistake in the pattern is a *pattern.Error.
+func (q *Query) Build(directed bool, mode string, schema *property.Schema) (*matcher.Query, error) {
 	emit, err := choose("emit", cmp.Or(q.Emit, "deltas"), emits)
 	if err != nil {
 		return nil, err
@@ -146,7 +149,7 @@ func (q *Query) Build(directed bool, mode string) (*matcher.Query, error) {
 	if err != nil {
 		return nil, err
 	}
-	built, err := q.parse(directed)
+	built, err := q.parse(directed, schema)
 	if err != nil {
 		return nil, err
 	}
@@ -156,13 +159,18 @@ func (q *Query) Build(directed bool, mode string) (*matcher.Query, error) {
 	built.Emit, built.Unit, built.Backfill = emit, unit, backfill
 	built.MaxMatches, built.ExactTotal, built.WorkBudget = q.MaxMatchesPerBatch, q.ExactTotal, q.WorkBudget
 	built.OverBudget, built.Sample, built.Shadow = over, q.Sample, shadow
+	built.Within = int64(q.Within)
 	if err := built.Validate(directed); err != nil {
+		return nil, err
+	}
+	if err := Timed(built, schema); err != nil {
 		return nil, err
 	}
 	return built, checkMode(mode, built)
 }
 
-func (q *Query) parse(directed bool) (*matcher.Query, error) {
+func (q *Query) parse(directed bool, schema *property.Schema) (*matcher.Query, error) {
+	opt := pattern.Options{Name: q.Name, Directed: directed, Declared: Declared(schema, q.Params)}
 	given := 0
 	for _, s := range []string{q.File, q.Cypher, q.Text} {
 		if s != "" {
@@ -173,13 +181,13 @@ func (q *Query) parse(directed bool) (*matcher.Query, error) {
 	case given != 1:
 		return nil, fmt.Errorf("%w: exactly one of file, cypher and text gives the pattern", matcher.ErrQuery)
 	case q.File != "":
-		return pattern.ParseFile(q.File, directed)
+		return pattern.ParseFile(q.File, opt)
 	case q.Name == "":
 		return nil, fmt.Errorf("%w: name is missing; an inline pattern needs one", matcher.ErrQuery)
 	case q.Cypher != "":
-		return pattern.Parse(pattern.Cypher, []byte(q.Cypher), pattern.Options{Name: q.Name, Directed: directed})
+		return pattern.Parse(pattern.Cypher, []byte(q.Cypher), opt)
 	}
-	return pattern.Parse(pattern.Text, []byte(q.Text), pattern.Options{Name: q.Name, Directed: directed})
+	return pattern.Parse(pattern.Text, []byte(q.Text), opt)
 }
 
 var (

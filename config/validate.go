@@ -75,6 +75,7 @@ func (v *validator) graph() {
 			"false: "+
 			"an insertion of a present edge renews its id, ts and props")
 	}
+	v.properties()
 	v.oneOf("graph.bootstrap_format", g.BootstrapFormat, "auto", "json", "csv", "text")
 	if g.Bootstrap != "" {
 		v.file("graph.bootstrap", g.Bootstrap)

@@ -67,10 +67,15 @@ var longHelp = kong.Vars{
 		"skip the rest of the file as one refused record. The exit status is 1 either way.",
 	"over_budget_help": "What happens beyond a limit: skip leaves out the group in which it is reached (one " +
 		"update and this query), suspend stops the query.",
+	"param_help": "What $NAME in a pattern stands for: a number, true, a span such as 24h, 'text' or [1, 2]; " +
+		"repeatable.",
 	"partitions_help":   "Partitions of the input and output topics; the others have 1",
 	"pattern_file_help": "Pattern file: .cypher, or the papers' text as .txt or .graph.",
 	"patterns_help":     "Pattern file, or directory of them; repeatable.",
-	"query_time_help":   "Limit on the search time of one query in one batch, summed over threads; 0 is no limit.",
+	"properties_help": "Declared properties of edges: a YAML file, or the text itself, " +
+		"edges: {TRANSFER: {amount: decimal(2), ts: timestamp}}.",
+	"within_help":     "Greatest ts of a match's edges less the least: 90s, 24h, 7d; for all queries.",
+	"query_time_help": "Limit on the search time of one query in one batch, summed over threads; 0 is no limit.",
 	"replay_graph_help": "Initial graph, loaded without output: .txt or .graph, .jsonl, .csv, each also with .gz or " +
 		".zst.",
 	"replay_out_help": "File for the deltas, as JSON lines; - for standard output, none to discard them",

@@ -72,14 +72,14 @@ var arrows = map[string][]string{
 		"stream", "stream/codec",
 		"stream/file", "stream/kafka", "stream/kafka/source", "stream/kafka/publish", "stream/checkpoint"},
 	// the library: it wires the matcher for those who embed it, cmd/motifd included
-	"stream/monitor": {"dyngraph", "matcher", "matcher/pattern", "matcher/plan", "matcher/cpu", "stream/codec",
-		"stream/tempfile"},
+	"stream/monitor": {"dyngraph", "dyngraph/property", "matcher", "matcher/condition", "matcher/pattern",
+		"matcher/plan", "matcher/cpu", "stream/codec", "stream/tempfile"},
 	"cmd/motifd":                    nil, // all
 	"cmd/motifd/internal/command":   {},
 	"cmd/motifd/internal/benchcase": {"cmd/motifd/internal/command", "matcher", "matcher/pattern"},
 	"cmd/motifd/internal/bench":     {"cmd/motifd/internal/command", "cmd/motifd/internal/benchcase"},
-	"cmd/motifd/internal/admin": {"cmd/motifd/internal/command", "cmd/motifd/internal/health", "config", "matcher",
-		"stream"},
+	"cmd/motifd/internal/admin": {"cmd/motifd/internal/command", "cmd/motifd/internal/health", "config",
+		"dyngraph/property", "matcher", "stream"},
 	"cmd/motifd/internal/copies": {"stream/checkpoint"},
 	"cmd/motifd/internal/health": {"stream", "stream/checkpoint"},
 	"cmd/motifd/internal/metrics": {"dyngraph", "matcher", "stream", "stream/checkpoint", "stream/kafka",

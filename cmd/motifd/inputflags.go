@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"strings"
 	"time"
 
 	"motifd/cmd/motifd/internal/command"
 	"motifd/config"
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/stream"
 	"motifd/stream/codec"
@@ -20,8 +23,56 @@ import (
 type graphFlags struct {
 	Undirected bool   `help:"The graph is undirected."`
 	CSV        string `name:"csv" help:"${csv_help}" placeholder:"FIELD=COL,..."`
+	Properties string `help:"${properties_help}" placeholder:"FILE_OR_YAML"`
+
+	patternFlags `embed:""`
 
 	MaxExpansion int `help:"${max_expansion_help} (default: ${default})." default:"1000" placeholder:"N"`
+}
+
+// patternFlags are what patterns read beside their text.
+type patternFlags struct {
+	Within config.Span       `help:"${within_help}" placeholder:"TIME"`
+	Param  map[string]string `help:"${param_help}" placeholder:"NAME=VALUE" mapsep:"none"`
+}
+
+// params returns what the parameters are bound to, as in a configuration file.
+func (f *patternFlags) params() (map[string]config.Param, error) {
+	params := make(map[string]config.Param, len(f.Param))
+	for name, text := range f.Param {
+		p, err := config.ParseParam(text)
+		if err != nil {
+			return nil, command.Refuse(fmt.Errorf("--param: %s: %w", name, err))
+		}
+		params[name] = p
+	}
+	return params, nil
+}
+
+// schema returns the declared properties, nil for none: from a file, or from the flag itself.
+func (f *graphFlags) schema() (*property.Schema, error) {
+	if f.Properties == "" {
+		return nil, nil
+	}
+	name, text := "--properties", []byte(f.Properties)
+	if !strings.Contains(f.Properties, ": ") {
+		file, err := os.ReadFile(f.Properties)
+		if err != nil {
+			return nil, command.Refuse(fmt.Errorf("--properties: %w; the text itself has edges: {..}", err))
+		}
+		name, text = f.Properties, file
+	}
+	s, err := config.ParseProperties(name, text)
+	if err != nil {
+		return nil, command.Refuse(err)
+	}
+	return s, nil
+}
+
+// options returns the options of an empty graph.
+func (f *graphFlags) options() (dyngraph.Options, error) {
+	schema, err := f.schema()
+	return dyngraph.Options{Directed: !f.Undirected, Schema: schema, Background: beside}, err
 }
 
 // loadChunk is the number of updates that are applied at once when a graph is loaded.
@@ -49,12 +100,16 @@ func (f *graphFlags) input(path, format string) (*input, error) {
 	if f.MaxExpansion < 1 {
 		return nil, command.Refuse(fmt.Errorf("--max-expansion: %d is out of range; it is at least 1", f.MaxExpansion))
 	}
-	dec, err := newDecoder(format, f.CSV)
+	schema, err := f.schema()
+	if err != nil {
+		return nil, err
+	}
+	dec, err := newDecoder(format, f.CSV, schema)
 	return &input{path: path, format: format, dec: dec, onDamage: file.DamageStop, maxExpansion: f.MaxExpansion}, err
 }
 
-func newDecoder(format, columns string) (stream.Decoder, error) {
-	var opt codec.DecoderOptions
+func newDecoder(format, columns string, schema *property.Schema) (stream.Decoder, error) {
+	opt := codec.DecoderOptions{Schema: schema}
 	switch {
 	case format == codec.FormatCSV && columns == "":
 		return nil, command.Refuse(errors.New("--csv is missing; CSV needs it, as in from=SOURCE,to=TARGET,label=KIND"))
@@ -75,11 +130,15 @@ func newDecoder(format, columns string) (stream.Decoder, error) {
 // queriesAndGraph reads pattern files, and the graph file beside them; without one the graph is empty.
 func (f *graphFlags) queriesAndGraph(a *app, patterns []string, graph string) ([]*matcher.Query, *dyngraph.Graph,
 	error) {
-	queries, err := loadQueries(patterns, !f.Undirected)
+	queries, err := f.queries(patterns)
 	if err != nil {
 		return nil, nil, err
 	}
-	g := dyngraph.NewGraph(dyngraph.Options{Directed: !f.Undirected, Background: beside})
+	opt, err := f.options()
+	if err != nil {
+		return nil, nil, err
+	}
+	g := dyngraph.NewGraph(opt)
 	if graph == "" {
 		return queries, g, nil
 	}

@@ -50,7 +50,7 @@ func (c *matchCmd) Run(a *app) (err error) {
 		}
 	}()
 	begin := time.Now()
-	queries, err := loadQueries(c.Query, !c.Undirected)
+	queries, err := c.queries(c.Query)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,11 @@ func (c *matchCmd) Run(a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeOut()) }()
-	g := dyngraph.NewGraph(dyngraph.Options{Directed: !c.Undirected, Background: beside})
+	opt, err := c.options()
+	if err != nil {
+		return err
+	}
+	g := dyngraph.NewGraph(opt)
 	load, err := loadGraph(a, g, in)
 	if err != nil {
 		return err

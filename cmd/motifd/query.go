@@ -45,6 +45,7 @@ type queryAddCmd struct {
 	DryRun       bool   `help:"Register nothing: check the query, and print how many matches are in the graph."`
 	Mode         string `help:"${mode_help}" enum:"live,shadow" default:"live"`
 	queryFlags   `embed:""`
+	patternFlags `embed:""`
 	admin.Client `embed:""`
 }
 
@@ -105,6 +106,12 @@ func (c *queryAddCmd) Run(a *app) error {
 		Name: c.Name, Emit: c.Emit, Unit: c.Unit, Backfill: c.Backfill,
 		MaxMatchesPerBatch: c.MaxMatchesPerBatch, ExactTotal: c.ExactTotal, WorkBudget: c.WorkBudget,
 		OverBudget: c.OverBudget, Sample: c.Sample, Mode: c.Mode,
+	}
+	if body.Params, err = c.params(); err != nil {
+		return err
+	}
+	if c.Within > 0 {
+		body.Within = c.Within.String()
 	}
 	if body.Name == "" {
 		body.Name = strings.TrimSuffix(filepath.Base(c.File), filepath.Ext(c.File))
@@ -271,17 +278,32 @@ func describe(w io.Writer, q *matcher.Query, g *dyngraph.Graph) error {
 	return printWarnings(w, "  ", matcher.Warnings(q, g.Directed(), g))
 }
 
-// loadQueries reads pattern files and directories; every mistake is reported.
-func loadQueries(paths []string, directed bool) ([]*matcher.Query, error) {
+// queries reads pattern files and directories; every mistake is reported.
+func (f *graphFlags) queries(paths []string) ([]*matcher.Query, error) {
+	schema, err := f.schema()
+	if err != nil {
+		return nil, err
+	}
+	params, err := f.params()
+	if err != nil {
+		return nil, err
+	}
+	opt := pattern.Options{Directed: !f.Undirected, Declared: config.Declared(schema, params)}
+	opt.Declared.SpareParameters = true // several patterns share them
 	var out []*matcher.Query
 	var errs []error
 	from := make(map[string]string)
 	for _, path := range paths {
-		queries, err := pattern.Load(path, directed)
+		queries, err := pattern.Load(path, opt)
 		if err != nil {
 			errs = append(errs, err)
 		}
 		for _, q := range queries {
+			q.Within = int64(f.Within)
+			if err := config.Timed(q, schema); err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", path, err))
+				continue
+			}
 			if first, ok := from[q.Name]; ok {
 				errs = append(errs, fmt.Errorf("%s: query %q was read from %s already; names are unique", path, q.Name,
 					first))

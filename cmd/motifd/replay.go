@@ -102,6 +102,7 @@ func (c *replayCmd) check() error {
 	if c.BatchLog != "" {
 		for name, set := range map[string]bool{
 			"--graph": c.Graph != "", "--updates": c.Updates != "", "--query": len(c.Query) > 0, "--csv": c.CSV != "",
+			"--properties": c.Properties != "", "--param": len(c.Param) > 0, "--within": c.Within > 0,
 			"--format": c.Format != "", "--undirected": c.Undirected, "--batch": c.Batch != defaultReplayBatch,
 			"--emit":                  c.Emit != "deltas",
 			"--max-matches-per-batch": c.MaxMatchesPerBatch > 0, "--exact-total": c.ExactTotal,
@@ -144,7 +145,7 @@ func (c *replayCmd) Run(a *app) error {
 
 func (c *replayCmd) replayFiles(a *app) (err error) {
 	r := &replay{cmd: c, app: a, begin: time.Now()}
-	queries, err := loadQueries(c.Query, !c.Undirected)
+	queries, err := c.queries(c.Query)
 	if err != nil {
 		return err
 	}
@@ -166,7 +167,11 @@ func (c *replayCmd) replayFiles(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	g := dyngraph.NewGraph(dyngraph.Options{Directed: !c.Undirected, Background: beside})
+	graph, err := c.options()
+	if err != nil {
+		return errors.Join(err, src.Close())
+	}
+	g := dyngraph.NewGraph(graph)
 	if err := r.load(g); err != nil {
 		return errors.Join(err, src.Close())
 	}

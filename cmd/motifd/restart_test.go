@@ -214,7 +214,7 @@ func oracleIDs(t *testing.T, addr string) []string {
 			Backfill: "none"},
 		{Name: "pair", Cypher: "MATCH (a)-[:T]->(b)-[:T]->(a)", Emit: "deltas", Unit: "subgraphs", Backfill: "none"},
 	} {
-		q, err := c.Build(true, "")
+		q, err := c.Build(true, "", nil)
 		require.NoError(t, err)
 		q.Version = 1
 		ids = append(ids, idsOf(t, g, q)...)

@@ -171,7 +171,7 @@ func (s *service) recover(ctx context.Context, store *checkpoint.Store) (*stream
 		return state, nil
 	}
 	s.now("loading the initial graph")
-	dec, err := newDecoder(s.cfg.Graph.BootstrapFormat, s.cfg.Graph.BootstrapCSV)
+	dec, err := newDecoder(s.cfg.Graph.BootstrapFormat, s.cfg.Graph.BootstrapCSV, s.cfg.Graph.Schema())
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"motifd/cmd/motifd/internal/command"
 	"motifd/cmd/motifd/internal/health"
 	"motifd/cmd/motifd/internal/metrics"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/stream"
 	"motifd/stream/checkpoint"
@@ -178,6 +179,9 @@ func (s *service) Waited() time.Duration {
 
 // Directed implements admin.Daemon.
 func (s *service) Directed() bool { return s.cfg.Graph.Directed }
+
+// Schema implements admin.Daemon.
+func (s *service) Schema() *property.Schema { return s.cfg.Graph.Schema() }
 
 // Mode implements admin.Daemon.
 func (s *service) Mode() string { return s.cfg.Output.Mode }

@@ -220,7 +220,7 @@ func (x *torture) oracle(standing map[string]string) (messages, updates, refused
 	var ids []string
 	for name, a := range x.queries {
 		c := config.Query{Name: name, Cypher: a.Pattern, Emit: "deltas", Unit: "embeddings", Backfill: "full"}
-		q, err := c.Build(true, "")
+		q, err := c.Build(true, "", nil)
 		require.NoError(t, err)
 		q.Version = a.Version
 		matches, ok := g.Matches(q, 10_000_000)

@@ -71,7 +71,7 @@ func TestDataBackendsAgree(t *testing.T) {
 		cases = append(cases, dataCase{"synth", []int{500, 1 << 30}})
 	}
 	for _, c := range cases {
-		queries, err := pattern.Load(filepath.Join(dataFolder(), c.folder, "queries"), false)
+		queries, err := pattern.Load(filepath.Join(dataFolder(), c.folder, "queries"), pattern.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,20 +10,6 @@ import (
 	"motifd/matcher/condition"
 )
 
-// parseCypher reads labels and directions, and refuses all else.
-func parseCypher(src string, b *builder) error {
-	p, ast, err := readCypher(src, b, false)
-	if err != nil {
-		return err
-	}
-	for _, m := range ast.matches {
-		if err := p.match(m); err != nil {
-			return err
-		}
-	}
-	return p.returns(ast.fields)
-}
-
 // readCypher parses a source; full says how much of the language.
 func readCypher(src string, b *builder, full bool) (*cypherBuilder, *cypherQuery, error) {
 	tokens, err := cypherTokens(src, b)
@@ -52,6 +38,7 @@ type cypherBuilder struct {
 	vertexLabels []condition.Labels
 	edgeLabels   []condition.Labels
 	maps         []elementMap
+	expression   error // what refuses the first label expression that is more than a label
 }
 
 // elementMap is a property map with its element.
@@ -150,6 +137,7 @@ func (p *cypherBuilder) node(n *cypherNode) (int, error) {
 	if labels == nil {
 		return v, nil
 	}
+	p.single(n.labels, labels)
 	switch had := p.vertexLabels[v]; {
 	case had == nil:
 		p.vertices[v].Label, _ = labels.Single()
@@ -179,6 +167,14 @@ func (p *cypherBuilder) otherLabels(n *cypherNode, v int, labels condition.Label
 	)
 }
 
+// single notes the first label expression that is more than a label.
+func (p *cypherBuilder) single(l *cypherLabels, labels condition.Labels) {
+	if _, ok := labels.Single(); !ok && len(labels) > 0 && p.expression == nil {
+		p.expression = p.fail(at(l.pos), "label expressions are not supported yet; write one label, or make a query "+
+			"of each alternative")
+	}
+}
+
 func (p *cypherBuilder) addMap(of condition.Ref, entries []*cypherEntry) {
 	if len(entries) > 0 {
 		p.maps = append(p.maps, elementMap{of, entries})
@@ -203,6 +199,7 @@ func (p *cypherBuilder) hop(h *cypherHop, from, to int) error {
 		if labels, err = p.labels(h.edge.labels, false); err != nil {
 			return err
 		}
+		p.single(h.edge.labels, labels)
 		e.Label, _ = labels.Single()
 		if e.Name, err = p.variable(h.edge.name, inEdge); err != nil {
 			return err

@@ -26,7 +26,7 @@ func LanguageOf(filename string) (language string, ok bool) {
 }
 
 // ParseFile reads the pattern in a file; the query is named like the file, without its extension.
-func ParseFile(path string, directed bool) (*matcher.Query, error) {
+func ParseFile(path string, opt Options) (*matcher.Query, error) {
 	language, ok := LanguageOf(path)
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", path, ErrExtension)
@@ -35,19 +35,20 @@ func ParseFile(path string, directed bool) (*matcher.Query, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Parse(language, src, Options{Name: queryName(path), File: path, Directed: directed})
+	opt.Name, opt.File = queryName(path), path
+	return Parse(language, src, opt)
 }
 
 // Load reads the pattern in a file, or those in a directory, ordered by query name. A directory's subdirectories,
 // hidden files and files with other extensions are passed over. Every file is read, so that the error tells of all
 // mistakes.
-func Load(path string, directed bool) ([]*matcher.Query, error) {
+func Load(path string, opt Options) ([]*matcher.Query, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading patterns: %w", err)
 	}
 	if !info.IsDir() {
-		q, err := ParseFile(path, directed)
+		q, err := ParseFile(path, opt)
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +61,7 @@ func Load(path string, directed bool) ([]*matcher.Query, error) {
 	var queries []*matcher.Query
 	var errs []error
 	for _, f := range files {
-		q, err := ParseFile(f, directed)
+		q, err := ParseFile(f, opt)
 		if err != nil {
 			errs = append(errs, err)
 			continue

@@ -38,7 +38,7 @@ func TestLoadDirectory(t *testing.T) {
 		".hidden.cypher":   "nor this",
 		"sub.txt/x.cypher": "nor this",
 	})
-	queries, err := Load(dir, true)
+	queries, err := Load(dir, Options{Directed: true})
 	require.NoError(t, err)
 	var names []string
 	for _, q := range queries {
@@ -63,13 +63,13 @@ func TestLoadRefusals(t *testing.T) {
 		"missing":    "no such file",
 		"big.cypher": "big.cypher:1:1: the pattern has more than 1048576 bytes",
 	} {
-		_, err := Load(filepath.Join(dir, path), true)
+		_, err := Load(filepath.Join(dir, path), Options{Directed: true})
 		require.ErrorContains(t, err, want)
 	}
-	_, err := Load(filepath.Join(dir, "query.sql"), true)
+	_, err := Load(filepath.Join(dir, "query.sql"), Options{Directed: true})
 	require.ErrorIs(t, err, ErrExtension)
 
-	_, err = Load(filepath.Join(dir, "bad"), true)
+	_, err = Load(filepath.Join(dir, "bad"), Options{Directed: true})
 	require.ErrorContains(t, err, filepath.Join("bad", "x.cypher")+":1:8: the pattern has one vertex")
 	require.ErrorContains(t, err, filepath.Join("bad", "z.txt")+":2:3: vertex 0 was declared on line 1")
 	require.ErrorIs(t, err, matcher.ErrQuery)

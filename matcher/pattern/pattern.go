@@ -23,6 +23,7 @@ type Options struct {
 	Name     string // of the query
 	File     string // named in errors; may be empty
 	Directed bool   // whether the graph is
+	Declared Declared
 }
 
 // Error is a mistake in a pattern, or something that motifd does not support there. It wraps matcher.ErrQuery.
@@ -43,11 +44,21 @@ func (e *Error) Error() string {
 // Unwrap returns matcher.ErrQuery.
 func (e *Error) Unwrap() error { return matcher.ErrQuery }
 
-// Parse reads a pattern in the named language, Cypher or Text. The query has its name, vertices, edges, source and
-// language set, nothing else, and has passed Query.Validate. A mistake in the pattern is an *Error.
+// Parse reads a pattern in the named language, Cypher or Text. The query has its name, vertices, edges, conditions,
+// fields, source and language set, nothing else, and has passed Query.Validate. A mistake in the pattern is an *Error.
 func Parse(language string, src []byte, opt Options) (*matcher.Query, error) {
-	parse, ok := map[string]func(string, *builder) error{Cypher: parseCypher, Text: parseText}[language]
-	if !ok {
+	switch language {
+	case Cypher:
+		r, err := ParseRule(src, opt, opt.Declared)
+		if err != nil {
+			return nil, err
+		}
+		return r.whole(opt)
+	case Text:
+		if len(opt.Declared.Parameters) > 0 && !opt.Declared.SpareParameters {
+			return nil, fmt.Errorf("%w %q: parameters go with a Cypher pattern", matcher.ErrQuery, opt.Name)
+		}
+	default:
 		return nil, fmt.Errorf(
 			"%w: the pattern language %q is unknown; there are %q and %q",
 			matcher.ErrQuery,
@@ -61,7 +72,7 @@ func Parse(language string, src []byte, opt Options) (*matcher.Query, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := parse(text, b); err != nil {
+	if err := parseText(text, b); err != nil {
 		return nil, err
 	}
 	q, err := b.query()

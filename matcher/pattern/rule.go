@@ -3,7 +3,10 @@ package pattern
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"motifd/dyngraph/property"
 	"motifd/matcher"
@@ -14,6 +17,8 @@ import (
 type Declared struct {
 	Schema     *property.Schema               // nil declares no property
 	Parameters map[string]condition.Parameter // what $name stands for
+	// SpareParameters says that parameters which the pattern does not have are no mistake: they are for other patterns.
+	SpareParameters bool
 	// SeveralLabels says that a vertex may have more than one label.
 	SeveralLabels bool
 }
@@ -27,16 +32,37 @@ type Rule struct {
 	Conditions   []*condition.Condition
 	// Everything says that a record has every element with its declared properties: RETURN is absent or has a star.
 	Everything bool
-	Fields     []Field // what RETURN lists
+	Fields     []matcher.Field // what RETURN lists
 	// Parameters are the names of those that the pattern has, sorted.
 	Parameters []string
+
+	expression error // what refuses it as a Query for its labels
 }
 
-// Field is a field of a record.
-type Field struct {
-	Name    string
-	Element condition.Ref      // without Formula
-	Formula *condition.Formula // nil for an element
+// whole returns the query with what its text asks of a match.
+func (r *Rule) whole(opt Options) (*matcher.Query, error) {
+	if r.expression != nil {
+		return nil, r.expression
+	}
+	for _, name := range slices.Sorted(maps.Keys(opt.Declared.Parameters)) {
+		if _, ok := slices.BinarySearch(r.Parameters, name); !ok && !opt.Declared.SpareParameters {
+			has := "it has none"
+			if len(r.Parameters) > 0 {
+				has = "it has $" + strings.Join(r.Parameters, ", $")
+			}
+			return nil, fmt.Errorf("%w %q: the parameter $%s is bound, and the pattern does not have it; %s",
+				matcher.ErrQuery, opt.Name, name, has)
+		}
+	}
+	q := r.Query
+	q.Conditions = r.Conditions
+	for _, f := range r.Fields {
+		if f.Formula == nil && f.Name == q.ElementName(f.Element) {
+			continue // a record has every element under its name
+		}
+		q.Fields = append(q.Fields, f)
+	}
+	return q, q.Validate(opt.Directed)
 }
 
 // ParseRule reads a Cypher pattern with conditions. A mistake is an *Error.
@@ -63,7 +89,7 @@ func ParseRule(src []byte, opt Options, declared Declared) (*Rule, error) {
 		return nil, err
 	}
 	q.Source, q.Language = string(bytes.Clone(src)), Cypher
-	r := &Rule{Query: q, VertexLabels: p.vertexLabels, EdgeLabels: p.edgeLabels}
+	r := &Rule{Query: q, VertexLabels: p.vertexLabels, EdgeLabels: p.edgeLabels, expression: p.expression}
 	scope := &condition.Scope{Schema: declared.Schema, Parameters: declared.Parameters, Elements: r.elements()}
 	maps, err := p.mapConditions(q)
 	if err != nil {
@@ -221,7 +247,7 @@ func (r *Rule) returns(p *cypherBuilder, ast *cypherReturn, scope *condition.Sco
 	return nil
 }
 
-func (r *Rule) field(p *cypherBuilder, item *cypherItem, scope *condition.Scope) (f Field, err error) {
+func (r *Rule) field(p *cypherBuilder, item *cypherItem, scope *condition.Scope) (f matcher.Field, err error) {
 	switch {
 	case item.element != nil:
 		if f.Name, err = p.unquote(item.element); err != nil {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/plan"
@@ -16,7 +17,7 @@ import (
 // plan's planner, and samples by match id.
 func NewEngine(opt matcher.EngineOptions) (*matcher.Engine, error) {
 	if opt.Graph == nil {
-		opt.Graph = newGraph(true)
+		opt.Graph = newGraph(true, nil)
 	}
 	if opt.Backend == nil {
 		opt.Backend = newCPU(0, "")
@@ -30,8 +31,10 @@ func NewEngine(opt matcher.EngineOptions) (*matcher.Engine, error) {
 	return matcher.NewEngine(opt)
 }
 
-func newGraph(directed bool) *dyngraph.Graph {
-	return dyngraph.NewGraph(dyngraph.Options{Directed: directed, Background: func(work func()) { go work() }})
+func newGraph(directed bool, schema *property.Schema) *dyngraph.Graph {
+	return dyngraph.NewGraph(dyngraph.Options{
+		Directed: directed, Schema: schema, Background: func(work func()) { go work() },
+	})
 }
 
 // newCPU returns a backend with a clock, which limits of time need. Groups of matches that are too large to sort in

@@ -7,7 +7,9 @@ import (
 	"sync/atomic"
 
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
+	"motifd/matcher/condition"
 	"motifd/matcher/pattern"
 )
 
@@ -15,6 +17,9 @@ import (
 type Options struct {
 	// Undirected makes a graph whose edges have no direction. It does not go with Graph.
 	Undirected bool
+	// Properties declares the properties of edges that patterns ask about (docs/patterns.md#conditions). It does not go
+	// with Graph, which has its own. nil declares none.
+	Properties *property.Schema
 	// Graph is a graph to begin with, which the Monitor owns from now on. nil is an empty one.
 	Graph *dyngraph.Graph
 	// Backend searches; Close closes it. nil is the CPU backend.
@@ -56,6 +61,8 @@ func Open(opt Options) (*Monitor, error) {
 	switch {
 	case opt.Graph != nil && opt.Undirected:
 		return nil, errors.New("motifd: Options.Undirected does not go with Options.Graph, which has its own direction")
+	case opt.Graph != nil && opt.Properties != nil:
+		return nil, errors.New("motifd: Options.Properties does not go with Options.Graph, which declares its own")
 	case opt.Backend != nil && (opt.Threads != 0 || opt.TempDir != ""):
 		return nil, errors.New("motifd: Options.Threads and Options.TempDir do not go with Options.Backend; they are " +
 			"for the CPU backend")
@@ -63,7 +70,7 @@ func Open(opt Options) (*Monitor, error) {
 		return nil, fmt.Errorf("motifd: Options.Threads is %d; it is at least 0", opt.Threads)
 	}
 	if opt.Graph == nil {
-		opt.Graph = newGraph(!opt.Undirected)
+		opt.Graph = newGraph(!opt.Undirected, opt.Properties)
 	}
 	if opt.Backend == nil {
 		opt.Backend = newCPU(opt.Threads, opt.TempDir)
@@ -103,13 +110,20 @@ func (m *Monitor) step(ctx context.Context, b *matcher.Batch, emit func(*matcher
 	return sum, err
 }
 
-// Parse reads a pattern in the Cypher subset (docs/patterns.md). Emit, Unit, Backfill and the caps of the query may be
-// set before Add. A mistake is a *pattern.Error, with line and column.
+// Parse reads a pattern in the Cypher subset (docs/patterns.md). Its conditions may ask about the properties that the
+// graph declares. Emit, Unit, Backfill, Within and the caps of the query may be set before Add. A mistake is a
+// *pattern.Error, with line and column.
 func (m *Monitor) Parse(name, cypher string) (*matcher.Query, error) {
-	return pattern.Parse(pattern.Cypher, []byte(cypher), pattern.Options{Name: name, Directed: m.directed()})
+	return m.ParseWith(name, cypher, nil)
 }
 
-func (m *Monitor) directed() bool { return m.engine.Graph().Directed() }
+// ParseWith is Parse for a pattern with parameters: $name stands for a value, or for a list of values behind IN.
+func (m *Monitor) ParseWith(name, cypher string, params map[string]condition.Parameter) (*matcher.Query, error) {
+	g := m.engine.Graph().Options()
+	return pattern.Parse(pattern.Cypher, []byte(cypher), pattern.Options{
+		Name: name, Directed: g.Directed, Declared: pattern.Declared{Schema: g.Schema, Parameters: params},
+	})
+}
 
 // Add registers a query, or a new version in place of one of that name (DESIGN S8). It is a batch of its own. With
 // Query.Backfill the receiver gets the matches that the graph has.
@@ -158,7 +172,7 @@ func (m *Monitor) Count(ctx context.Context, q *matcher.Query) (matcher.Count, e
 		return matcher.Count{}, err
 	}
 	defer m.leave()
-	if err := q.Validate(m.directed()); err != nil {
+	if err := q.Validate(m.engine.Graph().Directed()); err != nil {
 		return matcher.Count{}, err
 	}
 	n, _, err := m.engine.Total(ctx, q, 0)

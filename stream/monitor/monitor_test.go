@@ -111,7 +111,7 @@ func TestErrorsAreTyped(t *testing.T) {
 	_, err = m.Parse("bad", "MATCH (a)-[:T]->(b) WHERE a.x = 1")
 	var at *pattern.Error
 	require.ErrorAs(t, err, &at)
-	require.Equal(t, 21, at.Column)
+	require.Equal(t, 27, at.Column)
 	require.ErrorIs(t, err, matcher.ErrQuery)
 
 	_, err = m.Add(ctx, q, nil)

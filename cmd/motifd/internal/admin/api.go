@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"motifd/config"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 )
 
@@ -38,10 +39,18 @@ type Daemon interface {
 	// Directed tells whether the graph is, and Mode the output mode.
 	Directed() bool
 	Mode() string
+	// Schema returns the declared properties, nil for none.
+	Schema() *property.Schema
 }
 
 // build parses the query.
-func (n *NewQuery) build(directed bool, mode string) (*matcher.Query, error) {
+func (n *NewQuery) build(directed bool, mode string, schema *property.Schema) (*matcher.Query, error) {
+	var within config.Span
+	if n.Within != "" {
+		if err := within.UnmarshalText([]byte(n.Within)); err != nil {
+			return nil, fmt.Errorf("%w: within: %w", matcher.ErrQuery, err)
+		}
+	}
 	if (n.Cypher == "") == (n.Text == "") {
 		return nil, fmt.Errorf("%w: exactly one of cypher and text gives the pattern", matcher.ErrQuery)
 	}
@@ -49,8 +58,8 @@ func (n *NewQuery) build(directed bool, mode string) (*matcher.Query, error) {
 		Name: n.Name, Cypher: n.Cypher, Text: n.Text,
 		Emit: n.Emit, Unit: n.Unit, Backfill: n.Backfill,
 		MaxMatchesPerBatch: n.MaxMatchesPerBatch, ExactTotal: n.ExactTotal, WorkBudget: n.WorkBudget,
-		OverBudget: n.OverBudget, Sample: n.Sample, Mode: n.Mode,
-	}).Build(directed, mode)
+		OverBudget: n.OverBudget, Sample: n.Sample, Mode: n.Mode, Within: within, Params: n.Params,
+	}).Build(directed, mode, schema)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +97,7 @@ func (a *api) add(w http.ResponseWriter, r *http.Request) {
 		writeError(w, badBody(err), err)
 		return
 	}
-	q, err := body.build(a.d.Directed(), a.d.Mode())
+	q, err := body.build(a.d.Directed(), a.d.Mode(), a.d.Schema())
 	if err != nil {
 		writeError(w, http.StatusBadRequest, err)
 		return

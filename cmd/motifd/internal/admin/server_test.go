@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/config"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/stream"
 )
@@ -35,6 +36,8 @@ func (f *fakeDaemon) Status() Status   { return Status{Version: "v"} }
 func (f *fakeDaemon) Queries() []Query { return f.queries }
 func (f *fakeDaemon) Directed() bool   { return true }
 func (f *fakeDaemon) Mode() string     { return "changelog" }
+
+func (f *fakeDaemon) Schema() *property.Schema { return nil }
 func (f *fakeDaemon) Change(context.Context, *matcher.QueryChange, bool) (ChangeResult, error) {
 	return ChangeResult{Batch: 1, Version: 1}, f.err
 }
@@ -170,7 +173,7 @@ func FuzzDecodeStrict(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		var q NewQuery
 		if err := decodeStrict(strings.NewReader(body), &q); err == nil {
-			_, _ = q.build(true, "changelog")
+			_, _ = q.build(true, "changelog", nil)
 		}
 	})
 }

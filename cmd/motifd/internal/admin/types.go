@@ -130,6 +130,9 @@ type NewQuery struct {
 	OverBudget         string `json:"over_budget,omitempty"`
 	Sample             uint64 `json:"sample,omitempty"`
 	Mode               string `json:"mode,omitempty"`
+
+	Within string                  `json:"within,omitempty"` // a span of time such as 24h
+	Params map[string]config.Param `json:"params,omitempty"`
 }
 
 // problem is the body of an error.

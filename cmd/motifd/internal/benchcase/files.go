@@ -83,7 +83,7 @@ func Open(dir, stream string) (*Input, error) {
 			return nil, command.Refuse(fmt.Errorf("a case holds graph.txt, %s.txt and queries/: %w", stream, err))
 		}
 	}
-	queries, err := pattern.Load(filepath.Join(dir, "queries"), false)
+	queries, err := pattern.Load(filepath.Join(dir, "queries"), pattern.Options{})
 	if err != nil {
 		return nil, command.Refuse(err)
 	}

@@ -197,7 +197,7 @@ func TestQueries(t *testing.T) {
 	byClass := make(map[string]int)
 	for i := range c.Queries {
 		g := &c.Queries[i]
-		q, err := pattern.ParseFile(filepath.Join(dir, "queries", g.Name+".txt"), false)
+		q, err := pattern.ParseFile(filepath.Join(dir, "queries", g.Name+".txt"), pattern.Options{})
 		require.NoError(t, err) // it is connected, too
 		n, m := len(q.Vertices), len(q.Edges)
 		class := classOf(len(g.Labels), len(g.Edges))

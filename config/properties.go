@@ -1,0 +1,298 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
+
+	"motifd/dyngraph/property"
+	"motifd/matcher"
+	"motifd/matcher/condition"
+	"motifd/matcher/pattern"
+)
+
+// Properties declares properties: label, or * for every label, then name, then type.
+type Properties struct {
+	Edges    property.Declarations `yaml:"edges"`
+	Vertices property.Declarations `yaml:"vertices"` // refused by name
+}
+
+// What graph.edge_identity says an edge is.
+const (
+	EdgeIdentityEnds = "ends" // its ends and its label
+	EdgeIdentityID   = "id"   // these and its id; refused by name
+)
+
+// Schema returns the declared properties, nil for none.
+func (g *Graph) Schema() *property.Schema {
+	edges := make(property.Declarations)
+	for label, props := range g.Properties.Edges {
+		if len(props) > 0 {
+			edges[label] = props
+		}
+	}
+	if len(edges) == 0 {
+		return nil
+	}
+	return &property.Schema{Edges: edges}
+}
+
+// properties checks what graph declares.
+func (v *validator) properties() {
+	g := &v.c.Graph
+	if len(g.Properties.Vertices) > 0 {
+		v.fail("graph.properties.vertices", "properties of vertices are not supported yet; declare those of edges")
+	}
+	if len(g.Retention) > 0 {
+		v.fail("graph.retention", "is not supported yet; delete edges by updates with op -")
+	}
+	schema := g.Schema()
+	if schema != nil {
+		if err := schema.Validate(false); err != nil {
+			v.fail("graph.properties.edges", "%v", err)
+		}
+	}
+	switch {
+	case g.EdgeIdentity == EdgeIdentityID:
+		v.fail("graph.edge_identity", "id, where edges with different ids are parallel, is not supported yet; write "+
+			"ends, where an edge is its ends and its label")
+	case g.EdgeIdentity == "" && schema != nil:
+		v.fail("graph.properties", "graph.edge_identity is missing beside it; its default id, where edges with "+
+			"different ids are parallel, is not supported yet: write graph.edge_identity: ends")
+	case g.EdgeIdentity != "":
+		v.oneOf("graph.edge_identity", g.EdgeIdentity, EdgeIdentityEnds, EdgeIdentityID)
+	}
+}
+
+// ParseProperties reads a declaration of properties as graph.properties has it, in YAML or JSON: the text itself, or
+// the file that it names.
+func ParseProperties(name string, text []byte) (*property.Schema, error) {
+	p := &Properties{}
+	if errs := bindText(p, name, text); len(errs) > 0 {
+		return nil, errs
+	}
+	if len(p.Vertices) > 0 {
+		return nil, fmt.Errorf("%s: properties of vertices are not supported yet; declare those of edges", name)
+	}
+	schema := (&Graph{Properties: *p}).Schema()
+	if schema == nil {
+		return nil, fmt.Errorf("%s: no property is declared; write edges: {LABEL: {NAME: TYPE}}", name)
+	}
+	if err := schema.Validate(false); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return schema, nil
+}
+
+// Span is a time between events, in milliseconds, written with units: 90s, 24h, 7d, 1d12h.
+type Span int64
+
+// UnmarshalText reads a span.
+func (s *Span) UnmarshalText(text []byte) error {
+	ms, ok := spanOf(strings.TrimSpace(string(text)))
+	if !ok || ms <= 0 {
+		return fmt.Errorf("%q is not a span of time; write a number with a unit, 1 ms at least: 500ms, 90s, 24h, 7d",
+			text)
+	}
+	*s = Span(ms)
+	return nil
+}
+
+// String writes the span.
+func (s Span) String() string { return (time.Duration(s) * time.Millisecond).String() }
+
+// spanOf reads days before what a Duration takes.
+func spanOf(text string) (ms int64, ok bool) {
+	days, rest, found := strings.Cut(text, "d")
+	if !found {
+		days, rest = "0", text
+	}
+	n, err := strconv.ParseInt(days, 10, 64)
+	if err != nil || n < 0 || n > math.MaxInt64/(24*time.Hour).Milliseconds()-1 {
+		return 0, false
+	}
+	ms = n * (24 * time.Hour).Milliseconds()
+	if rest != "" {
+		d, err := time.ParseDuration(rest)
+		if err != nil || d < 0 || d%time.Millisecond != 0 {
+			return 0, false
+		}
+		if ms += d.Milliseconds(); ms < 0 {
+			return 0, false
+		}
+	}
+	return ms, text != ""
+}
+
+// Param is what a parameter of a pattern is bound to: a number, true or false, a string, a span of time (24h, 7d; in
+// milliseconds), or a list of these.
+type Param struct{ condition.Parameter }
+
+// plain reads a value that stands without quotes.
+func plain(text string) (property.Value, error) {
+	if text == "true" || text == "false" {
+		return property.Truth(text == "true"), nil
+	}
+	if v, err := property.Number(text); err == nil {
+		return v, nil
+	}
+	if text != "" && text[0] >= '0' && text[0] <= '9' {
+		if ms, ok := spanOf(text); ok {
+			return property.Int(ms), nil
+		}
+		return property.Value{}, fmt.Errorf("%q is neither a number nor a span of time; a string that begins with a "+
+			"digit stands in quotes", text)
+	}
+	return property.FromText(property.Type{Kind: property.String}, text)
+}
+
+// bindNode implements nodeBinder.
+func (p *Param) bindNode(n ast.Node) error {
+	seq, ok := n.(*ast.SequenceNode)
+	if !ok {
+		v, err := nodeValue(n)
+		p.Parameter = condition.Parameter{Values: []property.Value{v}}
+		return err
+	}
+	p.Parameter = condition.Parameter{List: true}
+	for _, item := range seq.Values {
+		v, err := nodeValue(item)
+		if err != nil {
+			return err
+		}
+		p.Values = append(p.Values, v)
+	}
+	return nil
+}
+
+func nodeValue(n ast.Node) (property.Value, error) {
+	text, ok := scalarText(n)
+	if !ok {
+		return property.Value{}, fmt.Errorf("expected a number, true or false, a string, a span such as 24h, or a "+
+			"list of these, not %s", nodeName(n))
+	}
+	if s, ok := n.(*ast.StringNode); ok && s.Token.Type != token.SingleQuoteType &&
+		s.Token.Type != token.DoubleQuoteType {
+		return plain(text)
+	}
+	switch n.(type) {
+	case *ast.StringNode, *ast.LiteralNode:
+		return property.FromText(property.Type{Kind: property.String}, text)
+	}
+	return plain(text)
+}
+
+// UnmarshalJSON reads a JSON number, boolean, string, or list of these. A string is a string: write a span in
+// milliseconds.
+func (p *Param) UnmarshalJSON(text []byte) error {
+	var list []json.RawMessage
+	if err := json.Unmarshal(text, &list); err != nil || list == nil {
+		v, err := jsonValue(text)
+		p.Parameter = condition.Parameter{Values: []property.Value{v}}
+		return err
+	}
+	p.Parameter = condition.Parameter{List: true}
+	for _, item := range list {
+		v, err := jsonValue(item)
+		if err != nil {
+			return err
+		}
+		p.Values = append(p.Values, v)
+	}
+	return nil
+}
+
+func jsonValue(text []byte) (property.Value, error) {
+	switch {
+	case len(text) > 0 && text[0] == '"':
+		return property.FromJSON(property.Type{Kind: property.String}, text)
+	case string(text) == "true" || string(text) == "false":
+		return property.Truth(string(text) == "true"), nil
+	}
+	v, err := property.Number(string(text))
+	if err != nil {
+		return v, fmt.Errorf("a parameter is a number, true or false, a string, or a list of these: %w", err)
+	}
+	return v, nil
+}
+
+// MarshalJSON implements json.Marshaler: the inverse of UnmarshalJSON.
+func (p Param) MarshalJSON() ([]byte, error) {
+	values := make([]any, len(p.Values))
+	for i, v := range p.Values {
+		switch v.Type().Kind {
+		case property.String:
+			values[i] = v.Str()
+		case property.Bool:
+			values[i] = v.True()
+		default:
+			values[i] = json.Number(v.String())
+		}
+	}
+	if p.List || len(values) != 1 {
+		return json.Marshal(values)
+	}
+	return json.Marshal(values[0])
+}
+
+// ParseParam reads what a parameter is bound to as the configuration has it: 100.00, 24h, "text", [1, 2].
+func ParseParam(text string) (Param, error) {
+	var section struct {
+		Value Param `yaml:"value"`
+	}
+	if errs := bindText(&section, "", []byte("value: "+text)); len(errs) > 0 {
+		if bad := (*Error)(nil); errors.As(errs[0], &bad) {
+			return Param{}, errors.New(bad.Msg)
+		}
+		return Param{}, errs[0]
+	}
+	if len(section.Value.Values) == 0 && !section.Value.List {
+		return Param{}, errors.New("the value is empty; a string that is empty stands in quotes")
+	}
+	return section.Value, nil
+}
+
+// Declared returns what the text of a pattern is resolved against.
+func Declared(schema *property.Schema, params map[string]Param) pattern.Declared {
+	d := pattern.Declared{Schema: schema}
+	if len(params) > 0 {
+		d.Parameters = make(map[string]condition.Parameter, len(params))
+		for name, p := range params {
+			d.Parameters[name] = p.Parameter
+		}
+	}
+	return d
+}
+
+// Timed checks that within can be decided: each edge of the pattern has a label that declares ts.
+func Timed(q *matcher.Query, schema *property.Schema) error {
+	if q.Within == 0 {
+		return nil
+	}
+	var edges property.Declarations
+	if schema != nil {
+		edges = schema.Edges
+	}
+	for _, e := range q.Edges {
+		if _, ok := edges.Lookup(e.Label, "ts"); ok {
+			continue
+		}
+		label, hint := e.Label, ""
+		if label == "" {
+			label = property.Any
+			if has := edges.Labels("ts"); len(has) > 0 {
+				hint = ", or give the edge a label that declares it: " + strings.Join(has, ", ")
+			}
+		}
+		return fmt.Errorf("%w %q: within reads the ts of edge %q, which is not declared for the label %q; declare it: "+
+			"graph.properties.edges: {%q: {ts: timestamp}}%s", matcher.ErrQuery, q.Name, e.Name, label, label, hint)
+	}
+	return nil
+}
