@@ -126,5 +126,5 @@ func TestDocumentedPatterns(t *testing.T) {
 		require.NoError(t, err)
 		parsed++
 	}
-	require.Equal(t, 2, parsed)
+	require.Equal(t, 2, parsed) // those with conditions run in cmd/motifd
 }

@@ -36,7 +36,7 @@ func TestDocsExamples(t *testing.T) {
 
 	for _, reason := range []string{
 		ReasonRecord, ReasonSize, ReasonUTF8, ReasonSyntax, ReasonDepth, ReasonDuplicate, ReasonField, ReasonType,
-		ReasonValue, ReasonHeader,
+		ReasonValue, ReasonHeader, ReasonProperty,
 	} {
 		require.Contains(t, string(docs), "`"+reason+"`")
 	}

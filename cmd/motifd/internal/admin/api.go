@@ -260,6 +260,9 @@ func unknownField(name string, known []string) error {
 // no label of the graph is like it.
 func decodeField(name string, value json.RawMessage, field reflect.Value) error {
 	if err := json.Unmarshal(value, field.Addr().Interface()); err != nil {
+		if field.Kind() == reflect.Map {
+			return fmt.Errorf("the field %q has to be an object {NAME: VALUE}: %w", name, err)
+		}
 		want := map[reflect.Kind]string{
 			reflect.String: "a string", reflect.Bool: "true or false",
 			reflect.Uint64: "a whole number from 0 to 2^64-1",

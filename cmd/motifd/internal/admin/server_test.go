@@ -29,6 +29,8 @@ type fakeDaemon struct {
 	err     error
 	queries []Query
 	pending []PendingChange
+	schema  *property.Schema
+	added   *matcher.Query
 }
 
 func (f *fakeDaemon) Ready() error     { return f.ready }
@@ -37,8 +39,9 @@ func (f *fakeDaemon) Queries() []Query { return f.queries }
 func (f *fakeDaemon) Directed() bool   { return true }
 func (f *fakeDaemon) Mode() string     { return "changelog" }
 
-func (f *fakeDaemon) Schema() *property.Schema { return nil }
-func (f *fakeDaemon) Change(context.Context, *matcher.QueryChange, bool) (ChangeResult, error) {
+func (f *fakeDaemon) Schema() *property.Schema { return f.schema }
+func (f *fakeDaemon) Change(_ context.Context, ch *matcher.QueryChange, _ bool) (ChangeResult, error) {
+	f.added = ch.Add
 	return ChangeResult{Batch: 1, Version: 1}, f.err
 }
 func (f *fakeDaemon) Pending() []PendingChange                     { return f.pending }
@@ -176,6 +179,30 @@ func FuzzDecodeStrict(f *testing.F) {
 			_, _ = q.build(true, "changelog", nil)
 		}
 	})
+}
+
+// TestS17APITakesConditions: the daemon's properties, and the parameters and the window of the body.
+func TestS17APITakesConditions(t *testing.T) {
+	d := &fakeDaemon{schema: &property.Schema{Edges: property.Declarations{
+		"T": {"amount": {Kind: property.Decimal, Scale: 2}, "ts": {Kind: property.Timestamp}}}}}
+	body := func(more string) string {
+		return `{"name":"q","cypher":"MATCH (a)-[t:T]->(b) WHERE t.amount > $big AND t.ts IN $days"` + more + `}`
+	}
+	got := ask(adminOf(config.Admin{}, d), "POST", "/api/v1/queries",
+		body(`,"within":"1d","params":{"big":1000.50,"days":[0,86400000]}`), nil)
+	require.Equal(t, 202, got.Code, got.Body)
+	require.EqualValues(t, 86_400_000, d.added.Within)
+	require.Len(t, d.added.Conditions, 2)
+	require.Equal(t, "t.amount > 1000.50", d.added.Conditions[0].Format(d.added.ElementName))
+	for more, want := range map[string]string{
+		``: "$big", `,"params":{"big":1,"days":[0],"more":1}`: "$more is bound",
+		`,"params":{"big":"1","days":[0]}`: "is compared with the string", `,"params":{"big":null}`: "a parameter is",
+		`,"params":{"big":1,"days":[0]},"within":"soon"`: "is not a span of time",
+	} {
+		got := ask(adminOf(config.Admin{}, d), "POST", "/api/v1/queries", body(more), nil)
+		require.Equal(t, 400, got.Code, more)
+		require.Contains(t, got.Body.String(), want, more)
+	}
 }
 
 // TestAPIWantsAPattern holds that the API asks for what it takes: it reads no files.

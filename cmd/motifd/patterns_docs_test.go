@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"motifd/config"
+	"motifd/dyngraph"
+	"motifd/dyngraph/property"
+	"motifd/matcher"
+	"motifd/matcher/condition"
+	"motifd/stream/monitor"
+)
+
+// conditionsPage is the section on conditions and fields of docs/patterns.md, and its configuration.
+func conditionsPage(t *testing.T) (text string, c *config.Config) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "patterns.md"))
+	require.NoError(t, err)
+	_, text, ok := strings.Cut(string(page), "\n### Conditions\n")
+	require.True(t, ok)
+	text, _, ok = strings.Cut(text, "\n### How it differs")
+	require.True(t, ok)
+	yaml := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindStringSubmatch(text)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "motifd.yaml")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "in.jsonl"), nil, 0o644))
+	require.NoError(t, os.WriteFile(file, []byte(yaml[1]+fmt.Sprintf("input: {file: {path: %s}}\n"+
+		"output: {file: {path: %s}}\ncheckpoint: {dir: %s}\n", filepath.Join(dir, "in.jsonl"),
+		filepath.Join(dir, "out.jsonl"), filepath.Join(dir, "state"))), 0o644))
+	c, err = config.Load(config.LoadOptions{File: file})
+	require.NoError(t, err)
+	return text, c
+}
+
+// somePayments are transfers of all kinds between a few accounts.
+func somePayments() []dyngraph.Update {
+	rng := rand.New(rand.NewPCG(21, 1))
+	columns := map[string]func() property.Value{
+		"amount":  func() property.Value { return property.Units(rng.Int64N(100_000), 2) },
+		"channel": func() property.Value { return property.Text([]string{"web", "app", "atm"}[rng.IntN(3)]) },
+		"cash":    func() property.Value { return property.Truth(rng.IntN(2) == 0) },
+		"hops":    func() property.Value { return property.Int(rng.Int64N(4) - 1) },
+		"rate": func() property.Value {
+			v, _ := property.Float(rng.Float64())
+			return v
+		},
+	}
+	var updates []dyngraph.Update
+	for range 120 {
+		from := rng.IntN(12)
+		u := dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint("a", from), Label: "TRANSFER",
+			To: fmt.Sprint("a", (from+1+rng.IntN(11))%12)}
+		u.Attr.TS, u.Attr.HasTS = 3_600_000+rng.Int64N(4*3_600_000), rng.IntN(8) > 0
+		for _, name := range []string{"amount", "cash", "channel", "hops", "rate"} { // the order of the columns
+			v := columns[name]()
+			if rng.IntN(6) == 0 {
+				v = property.Value{}
+			}
+			u.Attr.Values = append(u.Attr.Values, v)
+		}
+		updates = append(updates, u)
+	}
+	return updates
+}
+
+// TestS17DocumentedConditions runs every condition, property map and field of docs/patterns.md: each holds for some of
+// the matches, and not for all.
+func TestS17DocumentedConditions(t *testing.T) {
+	text, c := conditionsPage(t)
+	m, err := monitor.Open(monitor.Options{Properties: c.Graph.Schema(), Threads: 1})
+	require.NoError(t, err)
+	defer m.Close()
+	ctx := context.Background()
+	_, err = m.Apply(ctx, somePayments(), nil)
+	require.NoError(t, err)
+	params := config.Declared(nil, c.Queries[0].Params).Parameters
+	used := func(pattern string) map[string]condition.Parameter {
+		own := make(map[string]condition.Parameter)
+		for name, p := range params {
+			if strings.Contains(pattern, "$"+name) {
+				own[name] = p
+			}
+		}
+		return own
+	}
+	count := func(pattern string) matcher.Count {
+		q, err := m.ParseWith("q", pattern, used(pattern))
+		require.NoError(t, err, pattern)
+		n, err := m.Count(ctx, q)
+		require.NoError(t, err, pattern)
+		return n
+	}
+	const path = "MATCH (a)-[t:TRANSFER]->(b)-[u:TRANSFER]->(c)"
+	all := count(path)
+	require.True(t, all.Lo > 500)
+	some := func(pattern string) {
+		n := count(pattern)
+		require.True(t, n.Lo > 0 && n.Lo < all.Lo, "%s has %s matches of %s", pattern, n, all)
+	}
+	conditions, fields, _ := strings.Cut(text, "\n### Fields\n")
+	rows := regexp.MustCompile("(?m)^\\| `(.*?)` \\|").FindAllStringSubmatch(conditions, -1)
+	require.Len(t, rows, 16)
+	for _, row := range rows {
+		some(path + " WHERE " + row[1])
+	}
+	maps := regexp.MustCompile("`-(\\[t:TRANSFER \\{.*?\\}\\])->`").FindAllStringSubmatch(conditions, -1)
+	require.Len(t, maps, 1)
+	some(strings.Replace(path, "[t:TRANSFER]", maps[0][1], 1))
+
+	queries, err := c.BuildQueries()
+	require.NoError(t, err)
+	whole, err := m.Count(ctx, queries[0])
+	require.NoError(t, err)
+	require.True(t, whole.Lo > 0 && whole.Lo < all.Lo, "the example has %s matches", whole)
+
+	values := regexp.MustCompile("(?m)^\\| `(t.*?)` \\|").FindAllStringSubmatch(fields, -1)
+	require.Len(t, values, 3)
+	for _, v := range values {
+		q, err := m.Parse("q", path+" RETURN "+v[1])
+		require.NoError(t, err, v[1])
+		require.Len(t, q.Fields, 1)
+	}
+}
