@@ -11,7 +11,19 @@ import (
 )
 
 // updateCost estimates the memory of a decoded update besides its strings, which are bounded by the record's value.
-const updateCost = 192
+const updateCost = 216
+
+// valueCost is the same for a value of a declared property.
+const valueCost = 32
+
+// cost estimates the memory of a message.
+func (d *Decoded) cost() int64 {
+	values := 0
+	for i := range d.Updates {
+		values += len(d.Updates[i].Attr.Values)
+	}
+	return int64(d.size() + updateCost*len(d.Updates) + valueCost*values)
+}
 
 // arenaUpdates is how many updates are allocated at once.
 const arenaUpdates = 256
@@ -38,8 +50,7 @@ func (p *Pipeline) read(ctx context.Context) error {
 		p.opt.Observer.Span(Span{Lane: LaneReader, What: "decode", Read: got, Begin: got, End: decoded})
 		for i := range msgs {
 			m := &msgs[i]
-			cost := int64(m.size() + updateCost*len(m.Updates))
-			if p.in.put(ctx, *m, cost) != nil {
+			if p.in.put(ctx, *m, m.cost()) != nil {
 				return nil
 			}
 		}

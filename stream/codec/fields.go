@@ -3,6 +3,7 @@ package codec
 import (
 	"motifd/dyngraph"
 	"motifd/dyngraph/property"
+	"motifd/matcher"
 	"motifd/matcher/condition"
 )
 
@@ -20,6 +21,32 @@ func (w *eventWriter) fieldColumns() {
 			s.columns = append(s.columns, columnOf(columns, slot))
 		}
 	}
+}
+
+// FieldValues returns the values of a query's fields for a row, in their order; of an element it is null.
+func FieldValues(q *matcher.Query, view dyngraph.View, row []uint32) []property.Value {
+	values := make([]property.Value, len(q.Fields))
+	columns := view.Graph().Columns()
+	for i := range q.Fields {
+		f := q.Fields[i].Formula
+		if f == nil {
+			continue
+		}
+		slots := make([]property.Value, len(f.Slots))
+		for j, slot := range f.Slots {
+			slots[j] = slotValue(q, view, row, slot, columnOf(columns, slot))
+		}
+		values[i] = f.Eval(slots)
+	}
+	return values
+}
+
+// slotValue is what a slot reads of a row.
+func slotValue(q *matcher.Query, view dyngraph.View, row []uint32, slot condition.Slot, column int) property.Value {
+	if column == noColumn || !slot.Element.Edge {
+		return property.Value{}
+	}
+	return view.Value(dyngraph.EdgeIndex(row[len(q.Vertices)+slot.Element.Index]), column)
 }
 
 // noColumn stands for a property that the graph does not declare.
@@ -51,12 +78,7 @@ func (w *eventWriter) appendFields(b []byte) []byte {
 		case f.Formula != nil:
 			s.values = s.values[:0]
 			for _, slot := range f.Formula.Slots {
-				v := property.Value{}
-				if column := s.columns[at]; column != noColumn && slot.Element.Edge {
-					e := w.row[len(q.Vertices)+slot.Element.Index]
-					v = w.ev.View.Value(dyngraph.EdgeIndex(e), column)
-				}
-				s.values = append(s.values, v)
+				s.values = append(s.values, slotValue(q, w.ev.View, w.row, slot, s.columns[at]))
 				at++
 			}
 			b = appendValue(b, f.Formula.Eval(s.values))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/stream/codec"
 )
@@ -22,6 +23,8 @@ type Delta struct {
 	ID       string
 	Vertices []Vertex // of the match, in the order of the pattern
 	Edges    []Edge   // likewise
+	// Fields are the values that RETURN lists, elements under another name left out.
+	Fields []Field
 	// Anchor is the update that completed or broke the match (DESIGN A2).
 	Anchor *dyngraph.Update
 	Count  matcher.Count // of a query that emits counts
@@ -43,6 +46,12 @@ type Edge struct {
 	Name            string // in the pattern
 	From, To, Label string // keys of the ends, and the label
 	Attr            dyngraph.Attr
+}
+
+// Field is a value that RETURN lists.
+type Field struct {
+	Name  string
+	Value property.Value
 }
 
 // Op returns "+" of what appears, "-" of what disappears, and "!" of a notice.
@@ -115,6 +124,14 @@ func (d *Delta) resolve(ev *matcher.Event, row int) error {
 			from, to = to, from
 		}
 		d.Edges[i] = Edge{q.Edges[i].Name, from, to, view.LabelName(label), view.Attr(e)}
+	}
+	d.Fields = nil
+	if len(q.Fields) > 0 {
+		for i, v := range codec.FieldValues(q, view, ev.Rows.Row(row)) {
+			if q.Fields[i].Formula != nil {
+				d.Fields = append(d.Fields, Field{q.Fields[i].Name, v})
+			}
+		}
 	}
 	return nil
 }

@@ -9,12 +9,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDocsAreTheExamples: each block of Go in docs/library.md stands in example_test.go, at any indentation.
+// TestDocsAreTheExamples: each block of Go in docs/library.md stands in an example, at any indentation.
 func TestDocsAreTheExamples(t *testing.T) {
 	page, err := os.ReadFile("../../docs/library.md")
 	require.NoError(t, err)
-	source, err := os.ReadFile("example_test.go")
-	require.NoError(t, err)
+	var source []byte
+	for _, file := range []string{"example_test.go", "properties_example_test.go"} {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		source = append(source, text...)
+	}
 	blocks := regexp.MustCompile("(?ms)^```go\n(.*?)^```$").FindAllStringSubmatch(string(page), -1)
 	require.GreaterOrEqual(t, len(blocks), 6)
 	for _, b := range blocks {
