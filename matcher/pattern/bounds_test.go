@@ -50,7 +50,7 @@ func TestLargestPatternIsWithinTheBound(t *testing.T) {
 		}
 	}
 	src := strings.Join(paths, " ") + " RETURN " + strings.Join(names, ", ") + ";"
-	_, ast, err := readCypher(src, newBuilder(Options{}), false)
+	_, ast, err := readCypher(src, newBuilder(Options{}))
 	require.NoError(t, err)
 	require.Len(t, ast.matches, len(paths))
 }

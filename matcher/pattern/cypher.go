@@ -10,13 +10,13 @@ import (
 	"motifd/matcher/condition"
 )
 
-// readCypher parses a source; full says how much of the language.
-func readCypher(src string, b *builder, full bool) (*cypherBuilder, *cypherQuery, error) {
+// readCypher parses a source.
+func readCypher(src string, b *builder) (*cypherBuilder, *cypherQuery, error) {
 	tokens, err := cypherTokens(src, b)
 	if err != nil {
 		return nil, nil, err
 	}
-	ast, err := (&parser{builder: b, tokens: tokens, full: full}).query()
+	ast, err := (&parser{builder: b, tokens: tokens}).query()
 	return &cypherBuilder{
 		builder:  b,
 		vertexOf: make(map[string]int),

@@ -7,9 +7,9 @@ import (
 
 const readsOnly = " is not supported: a pattern only reads; updates come from the stream"
 
-// clauses are the words that begin a part of Cypher which motifd has not, with what would be right.
+// clauses are the words that begin a part of Cypher which motifd has not, or has elsewhere, with what would be right.
 var clauses = map[string]string{
-	"WHERE": "WHERE is not supported: a pattern matches labels and directions only",
+	"WHERE": "WHERE stands behind the paths of a MATCH, once, not inside a vertex or an edge",
 	"OPTIONAL": "OPTIONAL MATCH is not supported: every edge of a pattern must match; make a second query of the " +
 		"optional part",
 	"MANDATORY": "MANDATORY MATCH is not supported; write MATCH",
@@ -27,45 +27,27 @@ var clauses = map[string]string{
 	"SKIP":      "SKIP is not supported; every match is reported",
 	"OFFSET":    "OFFSET is not supported; every match is reported",
 	"LIMIT":     "LIMIT is not supported in a pattern; set max_matches_per_batch on the query",
-	"AS":        "AS is not supported; give the vertex or edge its name in MATCH",
+	"AS":        "AS stands behind a field of RETURN, once",
 	"DISTINCT": "DISTINCT is not supported; matches are distinct, and the unit subgraphs reports one for each set " +
 		"of symmetric copies",
-	"CREATE":     "CREATE" + readsOnly,
-	"MERGE":      "MERGE" + readsOnly,
-	"SET":        "SET" + readsOnly,
-	"DELETE":     "DELETE" + readsOnly,
-	"DETACH":     "DETACH DELETE" + readsOnly,
-	"REMOVE":     "REMOVE" + readsOnly,
-	"INSERT":     "INSERT" + readsOnly,
-	"FOREACH":    "FOREACH" + readsOnly,
-	"DROP":       "DROP" + readsOnly,
-	"EXISTS":     "EXISTS is not supported: a pattern matches labels and directions only",
-	"NOT":        "NOT is not supported: a pattern matches labels and directions only",
-	"CASE":       "CASE is not supported; RETURN takes names of vertices and edges, or *",
+	"CREATE":  "CREATE" + readsOnly,
+	"MERGE":   "MERGE" + readsOnly,
+	"SET":     "SET" + readsOnly,
+	"DELETE":  "DELETE" + readsOnly,
+	"DETACH":  "DETACH DELETE" + readsOnly,
+	"REMOVE":  "REMOVE" + readsOnly,
+	"INSERT":  "INSERT" + readsOnly,
+	"FOREACH": "FOREACH" + readsOnly,
+	"DROP":    "DROP" + readsOnly,
+	"EXISTS": "EXISTS is not supported; all edges of a match stand in MATCH, and a property is tested by " +
+		"IS NOT NULL",
+	"NOT":        "NOT stands before a condition, as in WHERE NOT a.x = 1",
+	"CASE":       "CASE is not supported; write conditions with AND and OR",
 	"ALL":        "ALL is not supported; write out a path of a fixed number of edges",
 	"ANY":        "ANY is not supported; write out a path of a fixed number of edges",
 	"SHORTEST":   "SHORTEST is not supported; write out a path of a fixed number of edges",
 	"REPEATABLE": "REPEATABLE ELEMENTS is not supported; vertices and edges of a match are distinct",
 	"DIFFERENT":  "DIFFERENT RELATIONSHIPS is the rule already; leave it out",
-}
-
-// fullClauses are the words of clauses that mean something in the full language, with where they stand.
-var fullClauses = map[string]string{
-	"WHERE": "WHERE stands behind the paths of a MATCH, once, not inside a vertex or an edge",
-	"AS":    "AS stands behind a field of RETURN, once",
-	"EXISTS": "EXISTS is not supported; all edges of a match stand in MATCH, and a property is tested by " +
-		"IS NOT NULL",
-	"NOT":  "NOT stands before a condition, as in WHERE NOT a.x = 1",
-	"CASE": "CASE is not supported; write conditions with AND and OR",
-}
-
-// clauseText says why a word that begins a part of Cypher cannot stand here, and whether it begins one.
-func clauseText(upper string, full bool) (string, bool) {
-	if why, ok := fullClauses[upper]; ok && full {
-		return why, true
-	}
-	why, ok := clauses[upper]
-	return why, ok
 }
 
 // reservedWords are openCypher's, beside those in clauses.

@@ -26,7 +26,7 @@ func (p *parser) labels(edge bool) (*cypherLabels, error) {
 			return nil, err
 		}
 		l.alternatives = append(l.alternatives, alternative)
-		if !p.full || p.token().Value != "|" {
+		if p.token().Value != "|" {
 			return l, nil
 		}
 		if !edge { // X|Y of an edge is older than label expressions
@@ -45,7 +45,7 @@ func (p *parser) alternative(edge bool) ([]cypherLabel, error) {
 	var all []cypherLabel
 	for {
 		label := cypherLabel{}
-		if p.full && p.token().Value == "!" {
+		if p.token().Value == "!" {
 			if err := p.between(false); err != nil {
 				return nil, err
 			}
@@ -57,7 +57,7 @@ func (p *parser) alternative(edge bool) ([]cypherLabel, error) {
 		}
 		all = append(all, label)
 		sign := p.token().Value
-		if !p.full || sign != "&" && sign != ":" {
+		if sign != "&" && sign != ":" {
 			return all, nil
 		}
 		if sign == ":" && edge {
@@ -88,7 +88,6 @@ func (p *parser) between(colon bool) error {
 // refuseLabel says what stands where a label should.
 func (p *parser) refuseLabel() error {
 	switch t := p.token(); {
-	case !p.full:
 	case t.Value == "(":
 		return p.fail(at(t.Pos), "parentheses between labels are not supported; write the alternatives out, as in "+
 			"A&B|A&C")

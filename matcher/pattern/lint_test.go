@@ -25,7 +25,7 @@ func TestAcceptedIsCypher(t *testing.T) {
 		if _, err := ParseRule([]byte(src), opt, d); err != nil {
 			return
 		}
-		_, ast, err := readCypher(src, newBuilder(opt), true)
+		_, ast, err := readCypher(src, newBuilder(opt))
 		require.NoError(t, err)
 		if ast.fields == nil {
 			src = strings.TrimSuffix(strings.TrimSpace(src), ";") + "\nRETURN *"

@@ -9,12 +9,11 @@ import (
 )
 
 // parser reads tokens from left to right. One token decides what comes, two where a name may be a variable or the
-// beginning of a property, so that an error stands where it is. Without full it knows labels and directions alone.
+// beginning of a property, so that an error stands where it is.
 type parser struct {
 	*builder
 	tokens []lexer.Token
 	i      int
-	full   bool
 	depth  int // of the expression in hand
 	// The MATCH in hand has colons between labels, or other signs.
 	colons, signs bool
@@ -115,7 +114,7 @@ func (p *parser) keyword(word string) bool {
 
 // unexpected says what stands at the token, where the parser cannot go on.
 func (p *parser) unexpected() error {
-	where, msg := unsupported(p.tokens, p.i, p.full)
+	where, msg := unsupported(p.tokens, p.i)
 	return p.fail(at(where), "%s", msg)
 }
 
@@ -174,7 +173,7 @@ func (p *parser) match() (*cypherMatch, error) {
 			break
 		}
 	}
-	if p.full && p.keyword("WHERE") {
+	if p.keyword("WHERE") {
 		var err error
 		if m.where, err = p.or(); err != nil {
 			return nil, err
@@ -245,7 +244,7 @@ func (p *parser) demands(edge bool) (labels *cypherLabels, props []*cypherEntry,
 			return nil, nil, err
 		}
 	}
-	if p.full && p.accept("{") {
+	if p.accept("{") {
 		props, err = p.entries()
 	}
 	return labels, props, err
@@ -274,7 +273,7 @@ func (p *parser) entries() ([]*cypherEntry, error) {
 // fields reads what RETURN returns.
 func (p *parser) fields() (*cypherReturn, error) {
 	r := &cypherReturn{star: p.accept("*")}
-	if r.star && (!p.full || !p.accept(",")) {
+	if r.star && !p.accept(",") {
 		return r, nil
 	}
 	for more := true; more; more = p.accept(",") {
@@ -289,7 +288,7 @@ func (p *parser) fields() (*cypherReturn, error) {
 
 func (p *parser) item() (*cypherItem, error) {
 	item := &cypherItem{pos: p.token().Pos}
-	if !p.full || isName(p.token()) && p.after().Value != "." && p.after().Value != "(" {
+	if isName(p.token()) && p.after().Value != "." && p.after().Value != "(" {
 		if item.element = p.name(); item.element == nil {
 			return nil, p.unexpected()
 		}
@@ -299,7 +298,7 @@ func (p *parser) item() (*cypherItem, error) {
 			return nil, err
 		}
 	}
-	if p.full && p.keyword("AS") {
+	if p.keyword("AS") {
 		if item.as = p.name(); item.as == nil {
 			return nil, p.fail(at(p.token().Pos), "unexpected %s; after AS stands the name of the field",
 				describe(p.token()))
@@ -321,7 +320,7 @@ func (p *parser) value() (*condition.Expr, error) {
 	case t.EOF(), t.Value == ",", t.Value == ";", isKeyword(t, "AS"), clauseWord(t):
 		return e, nil
 	case t.Type == wordToken && isReserved(t.Value), strings.Contains("=<>", t.Value):
-		return nil, p.fail(at(t.Pos), "a condition in RETURN is not supported; RETURN takes %s", returnable(true))
+		return nil, p.fail(at(t.Pos), "a condition in RETURN is not supported; RETURN takes %s", returnable)
 	}
 	return nil, p.refuseExpression("")
 }

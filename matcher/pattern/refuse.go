@@ -51,7 +51,7 @@ func (p *parser) refuseExpression(closing string) error {
 	case closing == "" && t.Value == ",":
 		return p.fail(at(t.Pos), "unexpected \",\"; a path stands before WHERE, and conditions are joined by AND")
 	}
-	if msg := quotes(t, p.full); msg != "" && t.Type != stringToken {
+	if msg := quotes(t); msg != "" && t.Type != stringToken {
 		return p.fail(at(t.Pos), "%s", msg)
 	}
 	if t.Type == wordToken {
@@ -59,7 +59,7 @@ func (p *parser) refuseExpression(closing string) error {
 		if why, ok := words[upper]; ok {
 			return p.fail(at(t.Pos), "%s", why)
 		}
-		if why, ok := clauseText(upper, p.full); ok {
+		if why, ok := clauses[upper]; ok {
 			return p.fail(at(t.Pos), "%s", why)
 		}
 	}
@@ -115,7 +115,7 @@ func (p *parser) refuseAtom() error {
 	case t.Value == "$":
 		return p.fail(at(t.Pos), "after $ stands the name of a parameter, as in $day")
 	}
-	if msg := quotes(t, p.full); msg != "" {
+	if msg := quotes(t); msg != "" {
 		return p.fail(at(t.Pos), "%s", msg)
 	}
 	return p.fail(at(t.Pos), "unexpected %s; a value stands here, such as a.x, 12 or 'text'", describe(t))

@@ -72,7 +72,7 @@ func ParseRule(src []byte, opt Options, declared Declared) (*Rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, ast, err := readCypher(text, b, true)
+	p, ast, err := readCypher(text, b)
 	if err != nil {
 		return nil, err
 	}

@@ -41,8 +41,8 @@ func locate(tokens []lexer.Token, i int) spot {
 }
 
 // unsupported names what stands at token i, where the parser could not go on, and says what would be right. The place
-// is that of the construct: its first token, which may stand before i. full says whether expressions are known.
-func unsupported(tokens []lexer.Token, i int, full bool) (lexer.Position, string) {
+// is that of the construct: its first token, which may stand before i.
+func unsupported(tokens []lexer.Token, i int) (lexer.Position, string) {
 	t := tokens[i]
 	where := locate(tokens, i)
 	var before lexer.Token
@@ -61,10 +61,10 @@ func unsupported(tokens []lexer.Token, i int, full bool) (lexer.Position, string
 		}
 		if !first && t.Value == "(" && isWord(before) {
 			return before.Pos, fmt.Sprintf("the function %s is not supported; RETURN takes %s", short(before.Value),
-				returnable(full))
+				returnable)
 		}
 	}
-	if msg := quotes(t, full); msg != "" {
+	if msg := quotes(t); msg != "" {
 		return t.Pos, msg
 	}
 	if isWord(t) && (where == inMatch || where == atStart) {
@@ -79,109 +79,37 @@ func unsupported(tokens []lexer.Token, i int, full bool) (lexer.Position, string
 		}
 	}
 	if isWord(t) {
-		if why, ok := clauseText(strings.ToUpper(t.Value), full); ok {
+		if why, ok := clauses[strings.ToUpper(t.Value)]; ok {
 			return t.Pos, why
 		}
 	}
-	if full {
-		if msg := misplacedSign(t.Value, where); msg != "" {
-			return t.Pos, msg
-		}
-	} else if msg := unsupportedSign(t.Value, before.Value, where); msg != "" {
+	if msg := misplacedSign(t.Value, where); msg != "" {
 		return t.Pos, msg
 	}
-	return t.Pos, fmt.Sprintf("unexpected %s; %s", describe(t), expected(t, before, where, full))
+	return t.Pos, fmt.Sprintf("unexpected %s; %s", describe(t), expected(t, before, where))
 }
 
 func isWord(t lexer.Token) bool { return t.Type == wordToken }
 
-// returnable says what RETURN takes.
-func returnable(full bool) string {
-	if full {
-		return "vertices, edges, properties and what +, - and * make of them, or *"
-	}
-	return "names of vertices and edges, or *"
-}
+// returnable is what RETURN takes.
+const returnable = "vertices, edges, properties and what +, - and * make of them, or *"
 
 // quotes answers quotes and comments.
-func quotes(t lexer.Token, full bool) string {
+func quotes(t lexer.Token) string {
 	switch symbols := cypherLexer.Symbols(); t.Type {
 	case symbols["OpenComment"]:
 		return "the comment is never closed; end it with */"
 	case symbols["OpenQuote"]:
 		return "the quoted name is never closed; end it with a backquote"
 	case symbols["OpenString"]:
-		if full {
-			return "the string is never closed; end it with the quote that begins it"
-		}
-		return "a string literal is not supported; names in quotes are written in backquotes"
+		return "the string is never closed; end it with the quote that begins it"
 	case symbols["String"]:
-		if full {
-			return "a string stands in WHERE and in property maps; names in quotes are written in backquotes"
-		}
-		return "a string literal is not supported; names in quotes are written in backquotes"
+		return "a string stands in WHERE and in property maps; names in quotes are written in backquotes"
 	}
 	return ""
 }
 
-// unsupportedSign names constructs that begin with a sign.
-func unsupportedSign(sign, before string, where spot) string {
-	inside := where == inNode || where == inEdge
-	switch sign {
-	case "$":
-		return "a parameter $.. is not supported; write the value"
-	case "|", "&", "!", "%":
-		if where == inEdge {
-			return "several types (:X|Y) and type expressions are not supported; write one type, or none to match any"
-		}
-		if where == inNode {
-			return "several labels (:A|B) and label expressions are not supported; write one label, or none to " +
-				"match any"
-		}
-	case ":":
-		if before == ":" {
-			return ""
-		}
-		if where == inEdge {
-			return "several types (:X:Y) are not supported; write one type, or none to match any"
-		}
-		if where == inNode {
-			return "several labels (:A:B) are not supported; write one label, or none to match any"
-		}
-	case "{":
-		if inside {
-			return "properties {..} are not supported; a pattern matches labels and directions only"
-		}
-		if where == inMatch {
-			return "a quantified path {..} is not supported; write out a path of a fixed number of edges"
-		}
-	case "*", "+":
-		if where == inEdge {
-			return "a variable length (*1..3) is not supported; write out a path, one query for each length"
-		}
-		if where == inMatch {
-			return "a quantified path is not supported; write out a path, one query for each length"
-		}
-	case "(":
-		if where == inNode {
-			return "a path in parentheses is not supported; write the paths one after the other, separated by commas"
-		}
-	}
-	if where != inReturn || sign == "" {
-		return ""
-	}
-	switch {
-	case sign == ".":
-		return "a property is not supported in RETURN; it takes names of vertices and edges, or *"
-	case sign == "(":
-		return "a pattern or an expression is not supported in RETURN; it takes names of vertices and edges, or *"
-	case strings.Contains("+-*/%^=<>[{|:0123456789", sign[:1]):
-		return "an expression is not supported in RETURN; it takes names of vertices and edges, or *"
-	}
-	return ""
-}
-
-// misplacedSign names constructs that begin with a sign and are not in the full language either.
+// misplacedSign names constructs that begin with a sign.
 func misplacedSign(sign string, where spot) string {
 	switch inside := where == inNode || where == inEdge; {
 	case sign == "$" && inside:
@@ -201,20 +129,15 @@ func misplacedSign(sign string, where spot) string {
 }
 
 // expected says what could have stood at t.
-func expected(t, before lexer.Token, where spot, full bool) string {
+func expected(t, before lexer.Token, where spot) string {
 	digits := t.Type == numberToken
 	switch where {
 	case atStart:
 		return "a pattern starts with MATCH, as in MATCH (a:Account)-[:TRANSFER]->(b)"
 	case inNode, inEdge:
-		what, form := "vertex", "a vertex is written (name:Label), each part optional"
-		switch {
-		case where == inEdge && full:
+		what, form := "vertex", "a vertex is written (name:Label {property: value}), each part optional"
+		if where == inEdge {
 			what, form = "edge", "an edge is written -[name:TYPE {property: value}]->, each part optional"
-		case where == inEdge:
-			what, form = "edge", "an edge is written -[name:TYPE]->, each part optional"
-		case full:
-			form = "a vertex is written (name:Label {property: value}), each part optional"
 		}
 		switch {
 		case digits:
@@ -227,10 +150,7 @@ func expected(t, before lexer.Token, where spot, full bool) string {
 		if before.Value == ";" {
 			return "a pattern ends with its semicolon; a file holds one pattern"
 		}
-		if full {
-			return "RETURN takes " + returnable(full) + ", and ends the pattern"
-		}
-		return "RETURN takes names of vertices and edges, separated by commas, or *, and ends the pattern"
+		return "RETURN takes " + returnable + ", and ends the pattern"
 	}
 	switch before.Value {
 	case ";":
@@ -238,10 +158,7 @@ func expected(t, before lexer.Token, where spot, full bool) string {
 	case "-", "<":
 		return "an edge is written -->, <--, --, -[..]->, <-[..]- or -[..]- and leads to a vertex: (..)"
 	case ")":
-		if full {
-			return "after a vertex stands an edge, a comma, WHERE, MATCH, RETURN or the end"
-		}
-		return "after a vertex stands an edge, a comma, MATCH, RETURN or the end"
+		return "after a vertex stands an edge, a comma, WHERE, MATCH, RETURN or the end"
 	}
 	return "a vertex is written in parentheses, as in (a:Account)"
 }
