@@ -189,8 +189,10 @@ func (a *acceptor) update(u *Update, r resolved) error {
 		if err := a.label(u.Label); err != nil {
 			return err
 		}
-		if err := a.g.checkValues(u.Label, u.Attr.Values); err != nil {
-			return err
+		if len(u.Attr.Values) > 0 {
+			if err := a.g.checkValues(u.Label, u.Attr.Values); err != nil {
+				return err
+			}
 		}
 		if err := a.limitEdges(u, r); err != nil {
 			return err

@@ -30,7 +30,9 @@ func (a *attrs) get(e EdgeIndex) Attr {
 	if int(e) < len(a.props) {
 		r.Props = a.props[e]
 	}
-	r.Values = a.values(e)
+	if len(a.columns) > 0 {
+		r.Values = a.values(e)
+	}
 	return r
 }
 

@@ -46,7 +46,7 @@ type eventWriter struct {
 	directed  bool
 	tombstone bool
 	row       []uint32
-	columns   *property.Columns
+	columns   *property.Columns // nil where nothing is declared
 }
 
 // begin encodes what the records of an event share.
@@ -61,8 +61,12 @@ func (w *eventWriter) begin() {
 		s.after = strconv.AppendUint(append(s.after, `,"lossy_since":`...), w.ev.LossySince, 10)
 	}
 	s.after = append(s.after, '}')
-	w.columns = w.ev.View.Graph().Columns()
-	w.fieldColumns()
+	if w.columns = w.ev.View.Graph().Columns(); len(w.columns.All()) == 0 {
+		w.columns = nil
+	}
+	if len(w.ev.Query.Fields) > 0 {
+		w.fieldColumns()
+	}
 }
 
 // appendAnchor appends the update that made or broke matches; there may be none.
@@ -177,6 +181,9 @@ func (w *eventWriter) appendEdge(b []byte, i int) []byte {
 		b = appendString(append(b, `,"id":`...), a.ID)
 	}
 	b = appendTS(b, &a)
+	if w.columns == nil && (len(a.Props) == 0 || !w.e.opt.EchoProps) {
+		return b
+	}
 	return appendProps(b, w.columns, e.label, &a, w.e.opt.EchoProps)
 }
 

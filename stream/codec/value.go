@@ -21,10 +21,14 @@ func appendValue(b []byte, v property.Value) []byte {
 }
 
 // appendProps appends the props member of an edge, if it has any: its declared properties by name, null left out, then
-// with echo the others as they came.
+// with echo the others as they came. columns is nil where nothing is declared.
 func appendProps(b []byte, columns *property.Columns, label string, a *dyngraph.Attr, echo bool) []byte {
 	open := false
-	for _, column := range columns.Under(label) {
+	var under []int
+	if columns != nil {
+		under = columns.Under(label)
+	}
+	for _, column := range under {
 		v := a.Value(column)
 		if v.IsNull() {
 			continue
