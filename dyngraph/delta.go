@@ -16,7 +16,7 @@ type NetEdge struct {
 type Delta struct {
 	// Net holds the net edges in the total order of DESIGN S3; an edge's order is its index here.
 	Net []NetEdge
-	// Replaced counts the edges that are in both graphs and whose declared values differ (LANGUAGE S15). Such an edge
+	// Replaced counts the edges that are in both graphs and whose declared values differ (DESIGN S15). Such an edge
 	// keeps its index and its adjacency entries, and nothing structural knows of it. It is in Net twice, one behind the
 	// other: its old version as deleted, its new version as inserted. It is in Renewed, too.
 	Replaced int

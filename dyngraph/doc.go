@@ -20,7 +20,7 @@
 //	   edges are other edges. An edge is its two ends and its label; id, timestamp and properties are attributes, and
 //	   an insertion of a present edge renews them. If a declared one then differs (Options.Schema), the edge is
 //	   replaced: its old version is deleted and its new one inserted, in one place of the order, while its index and
-//	   its entries stay (LANGUAGE S15). Vertices live until they are deleted: the last edge going does not take them
+//	   its entries stay (DESIGN S15). Vertices live until they are deleted: the last edge going does not take them
 //	   along.
 //	5  Edge indexes are re-used as ids are, so what batch n deleted can be named until Stage of batch n+2.
 //	6  While a batch is staged, the counts (Vertices, Edges, degrees, triples) are of both graphs together.

@@ -6,7 +6,7 @@ import (
 	"motifd/dyngraph/property"
 )
 
-// An edge that is in both graphs and whose declared values, or declared time, differ is replaced (LANGUAGE S15): in the
+// An edge that is in both graphs and whose declared values, or declared time, differ is replaced (DESIGN S15): in the
 // net effect the old version is deleted and the new one inserted, at one place. In the graph it stays where it is: the
 // entries are marked, the new attributes wait among the renewed ones, and the side table of orders leads to them.
 

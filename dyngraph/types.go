@@ -69,7 +69,7 @@ type Position struct {
 }
 
 // Attr are an edge's attributes outside its identity. They are echoed in deltas. An edge whose declared values change
-// is another version of itself (LANGUAGE S15); the other attributes ride along.
+// is another version of itself (DESIGN S15); the other attributes ride along.
 type Attr struct {
 	ID    string // the user's id of the edge; "" when none
 	TS    int64  // milliseconds since the epoch; meaningful when HasTS

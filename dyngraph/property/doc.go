@@ -1,5 +1,5 @@
 // Package property holds the declared properties of edges and vertices: their types, their values, and what conditions
-// do with values (LANGUAGE S13, S17).
+// do with values (DESIGN S13, S17).
 //
 //	idea    a value has one of six types and is exact: int64, decimal(s), float64, bool, string, timestamp, or null
 //	in      the JSON or CSV text of a value, with its declared type

@@ -86,6 +86,9 @@ type QueryInfo struct {
 	Origin             string `json:"origin"`
 	Suspended          bool   `json:"suspended"`
 	SuspendedBy        string `json:"suspended_by,omitempty"` // a limit, or operator
+	// Within is the greatest time between the edges of a match, Where the conditions with the parameters put in.
+	Within string   `json:"within,omitempty"`
+	Where  []string `json:"where,omitempty"`
 	// Warnings say why the query cannot match at present.
 	Warnings []string `json:"warnings,omitempty"`
 	// Removed queries stay in the checkpoint, so that one of the same name is a new version.
@@ -101,7 +104,16 @@ type Query struct {
 // Info returns what the API shows of the query.
 func (s *Query) Info() QueryInfo {
 	q := s.Query
+	var where []string
+	for _, c := range q.Conditions {
+		where = append(where, c.Format(q.ElementName))
+	}
+	within := ""
+	if q.Within > 0 {
+		within = config.Span(q.Within).String()
+	}
 	return QueryInfo{
+		Within: within, Where: where,
 		Name: q.Name, Version: q.Version, Language: q.Language, Pattern: q.Source,
 		Emit: config.EmitName(q.Emit), Unit: config.UnitName(q.Unit), Backfill: config.BackfillName(q.Backfill),
 		MaxMatchesPerBatch: q.MaxMatches, ExactTotal: q.ExactTotal, WorkBudget: q.WorkBudget,
