@@ -27,6 +27,9 @@ func (e *Engine) PrepareChange(ch *QueryChange) (*QueryChange, error) {
 	if err := q.Validate(e.g.Directed()); err != nil {
 		return nil, err
 	}
+	if _, err := q.Resolve(e.g.Columns()); err != nil {
+		return nil, err
+	}
 	if e.opt.Upsert && (q.Emit != EmitDeltas || q.Backfill != BackfillFull || q.MaxMatches != 0) {
 		return nil, fmt.Errorf("%w %q: output.mode upsert goes with emit: deltas, backfill: full and no "+
 			"max_matches_per_batch",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"motifd/dyngraph/property"
 	"motifd/matcher/condition"
 )
 
@@ -63,6 +64,37 @@ func (q *Query) checkElements(elements []condition.Ref, slots []condition.Slot) 
 		}
 	}
 	return nil
+}
+
+// Resolve finds the columns that the query's conditions read. What they read, and the ts that a window reads, must be
+// declared.
+func (q *Query) Resolve(columns *property.Columns) ([]Condition, error) {
+	if q.Within > 0 {
+		for i := range q.Edges {
+			if _, ok := columns.Of(q.Edges[i].Label, "ts"); !ok {
+				return nil, fmt.Errorf("%w %q: within reads the ts of edge %q, which graph.properties does not "+
+					"declare; declare ts: timestamp for its label", ErrQuery, q.Name, q.Edges[i].Name)
+			}
+		}
+	}
+	var all []Condition
+	for _, c := range q.Conditions {
+		reads := make([]Read, len(c.Slots))
+		for k, s := range c.Slots {
+			column, ok := columns.Of(q.Edges[s.Element.Index].Label, s.Property)
+			typ := property.Type{Kind: property.Timestamp}
+			if ok && column != property.TS {
+				typ = columns.All()[column].Type
+			}
+			if !ok || typ != s.Type {
+				return nil, fmt.Errorf("%w %q: it reads %s.%s as %v, which graph.properties does not declare", ErrQuery,
+					q.Name, q.ElementName(s.Element), condition.QuoteProperty(s.Property), s.Type)
+			}
+			reads[k] = Read{Edge: s.Element.Index, Column: column}
+		}
+		all = append(all, Condition{Condition: c, Reads: reads})
+	}
+	return all, nil
 }
 
 // sameConditions reports whether two queries of equal patterns ask the same of a match, and return the same fields.

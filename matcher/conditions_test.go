@@ -87,6 +87,8 @@ func TestS17RefusedQueries(t *testing.T) {
 	g := dyngraph.NewGraph(dyngraph.Options{Directed: true, Schema: schema})
 	_, err := plan.New().Plan(query(func(*matcher.Query) {}), g)
 	require.NoError(t, err)
+	d := matchertest.NewDriverWith(t, matcher.EngineOptions{Backend: reference.New(), Planner: plan.New(),
+		Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true, Schema: schema})})
 	for want, change := range map[string]func(*matcher.Query){
 		`bad query "q": within is -1 ms; it is a duration of 1 ms at least, or absent`: func(q *matcher.Query) {
 			q.Within = -1
@@ -102,6 +104,8 @@ func TestS17RefusedQueries(t *testing.T) {
 	} {
 		_, err := plan.New().Plan(query(change), g)
 		require.ErrorIs(t, err, matcher.ErrQuery)
+		_, again := d.Engine.PrepareChange(&matcher.QueryChange{Add: query(change)})
+		require.EqualError(t, again, err.Error())
 		require.EqualError(t, err, want)
 	}
 }

@@ -72,7 +72,8 @@ func (a *anchors) of(i int) []start {
 	a.room(len(starts))
 	fit := a.b.starts[a.used:a.used]
 	for _, s := range starts {
-		if x, y := &s.order.Steps[0], &s.order.Steps[1]; x.Passes(from) && y.Passes(to) && a.b.meets(s.order.Own, n) {
+		if x, y := &s.order.Steps[0], &s.order.Steps[1]; x.Passes(from) && y.Passes(to) &&
+			a.b.meets(s.order.AnchorOwn(), n) {
 			fit = append(fit, s)
 		}
 	}

@@ -49,7 +49,7 @@ func newAnchorOrder(c *compiled, order int) anchorOrder {
 			f.how = never
 		}
 	}
-	f.own = o.Own
+	f.own = o.AnchorOwn()
 	return f
 }
 

@@ -89,7 +89,13 @@ type bench struct {
 
 func newBench(tb testing.TB, graph []dyngraph.Update, q *matcher.Query, opt Options) *bench {
 	tb.Helper()
-	x := &bench{tb: tb, g: dyngraph.NewGraph(dyngraph.Options{}), b: New(opt)}
+	return newBenchOf(tb, dyngraph.NewGraph(dyngraph.Options{}), graph, q, opt)
+}
+
+// newBenchOf is newBench over an empty graph of the caller's.
+func newBenchOf(tb testing.TB, g *dyngraph.Graph, graph []dyngraph.Update, q *matcher.Query, opt Options) *bench {
+	tb.Helper()
+	x := &bench{tb: tb, g: g, b: New(opt)}
 	if _, err := x.g.Stage(graph); err != nil {
 		tb.Fatal(err)
 	}

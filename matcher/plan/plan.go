@@ -45,9 +45,11 @@ func (pl *Planner) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, err
 	}
 
 	p.MustDiffer = mustDiffer(p.VertexLabels)
-	if err := resolveConditions(p, g); err != nil {
+	var err error
+	if p.Conditions, err = q.Resolve(g.Columns()); err != nil {
 		return nil, err
 	}
+	p.Own = own(p)
 
 	o := newOrderer(p, st)
 	for e := range q.Edges {

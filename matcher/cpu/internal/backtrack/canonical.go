@@ -68,7 +68,7 @@ func (c *CanonicalSearch) FromAnchor(o *program.CanonicalOrder, n *dyngraph.NetE
 		return
 	}
 	first, second := &o.Steps[0], &o.Steps[1]
-	if !se.Passes(first.Step, n.From) || !se.Passes(second.Step, n.To) || !se.Meets(o.Own, n.Edge) {
+	if !se.Passes(first.Step, n.From) || !se.Passes(second.Step, n.To) || !se.Meets(o.AnchorOwn(), n.Edge) {
 		return
 	}
 	se.bind(0, n.From)
@@ -292,7 +292,8 @@ func (c *CanonicalSearch) followPath(st *program.CanonicalStep, ends []dyngraph.
 func (c *CanonicalSearch) neighbors(v dyngraph.VertexID, b *program.BackEdge,
 	test candidates.Test) []dyngraph.VertexID {
 	key := adjacencyKey{v, b.Label, b.Dir, b.Either, test, -1}
-	if b.Own != nil {
+	own := c.o.OwnOf(b.Edge)
+	if own != nil {
 		key.edge = b.Edge
 	}
 	if found, ok := c.known[key]; ok {
@@ -308,7 +309,7 @@ func (c *CanonicalSearch) neighbors(v dyngraph.VertexID, b *program.BackEdge,
 		}
 		for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
 			for i, w := range nbrs {
-				if test.Of(se.BitsOf(w)) && se.AdmitsImage(b, ents[i]) {
+				if test.Of(se.BitsOf(w)) && se.AdmitsEdge(ents[i]) && se.Meets(own, ents[i].Index()) {
 					sorted = sorted && (len(found) == 0 || found[len(found)-1] < w)
 					found = append(found, w)
 				}
@@ -384,7 +385,7 @@ func (c *CanonicalSearch) optionsOf(b *program.BackEdge, w dyngraph.VertexID) {
 // eachEdge hands on the visible data edges from the image of a back edge's step to w that are of its kind, while it is
 // answered true.
 func (c *CanonicalSearch) eachEdge(b *program.BackEdge, w dyngraph.VertexID, hand func(dyngraph.Entry) bool) {
-	se := c.search
+	se, own := c.search, c.o.OwnOf(b.Edge)
 	u := se.Images[b.Step]
 	var room [1]dyngraph.LabelID
 	for _, dir := range b.Dirs() {
@@ -397,7 +398,7 @@ func (c *CanonicalSearch) eachEdge(b *program.BackEdge, w dyngraph.VertexID, han
 		}
 		for _, l := range labels {
 			r := se.graph.Range(u, dir, l)
-			if e, ok := r.Find(w); ok && se.AdmitsImage(b, e) && !hand(e) {
+			if e, ok := r.Find(w); ok && se.AdmitsEdge(e) && se.Meets(own, e.Index()) && !hand(e) {
 				return
 			}
 		}

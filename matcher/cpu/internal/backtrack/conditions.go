@@ -7,7 +7,8 @@ import (
 
 // holds reports whether what step d has mapped, edges included, meets the conditions that it completes, and the window.
 func (s *Search) holds(d int, st *program.Step) bool {
-	return (s.order.Within == 0 || s.fits(d, st)) && s.Hold(st.Between, s.edges)
+	c := s.order.Conditions
+	return (c.Within == 0 || s.fits(d, st)) && s.Hold(c.Between[d], s.edges)
 }
 
 // fits notes the span of the edges that are mapped up to step d, from step 1 on, and reports whether it is within the
@@ -25,7 +26,7 @@ func (s *Search) fits(d int, st *program.Step) bool {
 		known = known && s.Add(&span, dyngraph.EdgeIndex(s.edges[st.Back[k].Edge]))
 	}
 	s.spans[d] = span
-	return known && span.Within(s.order.Within)
+	return known && span.Within(s.order.Conditions.Within)
 }
 
 // possible reports whether the conditions that step d completes can hold, and the window: as far as the edges that are
@@ -35,8 +36,8 @@ func (c *CanonicalSearch) possible(d int) bool {
 	if !st.Tested {
 		return true
 	}
-	span := program.NoEdges
-	if c.o.Anchor >= 0 && c.o.Within > 0 && !se.Add(&span, dyngraph.EdgeIndex(se.edges[c.o.Anchor])) {
+	span, within := program.NoEdges, c.o.Conditions.Within
+	if c.o.Anchor >= 0 && within > 0 && !se.Add(&span, dyngraph.EdgeIndex(se.edges[c.o.Anchor])) {
 		return false
 	}
 	single := true
@@ -48,17 +49,17 @@ func (c *CanonicalSearch) possible(d int) bool {
 				continue
 			}
 			se.edges[e] = c.options[e][0]
-			if c.o.Within > 0 && !se.Add(&span, dyngraph.EdgeIndex(se.edges[e])) {
+			if within > 0 && !se.Add(&span, dyngraph.EdgeIndex(se.edges[e])) {
 				return false
 			}
 		}
 	}
-	return (c.o.Within == 0 || span.Within(c.o.Within)) && (!single || se.Hold(st.Between, se.edges))
+	return (within == 0 || span.Within(within)) && (!single || se.Hold(c.o.Conditions.Between[d], se.edges))
 }
 
 // fits reports whether the edges of a complete match are within the window.
 func (c *CanonicalSearch) fits() bool {
-	if c.o.Within == 0 {
+	if c.o.Conditions == nil || c.o.Conditions.Within == 0 {
 		return true
 	}
 	span := program.NoEdges
@@ -67,5 +68,5 @@ func (c *CanonicalSearch) fits() bool {
 			return false
 		}
 	}
-	return span.Within(c.o.Within)
+	return span.Within(c.o.Conditions.Within)
 }

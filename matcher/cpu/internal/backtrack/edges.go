@@ -64,7 +64,7 @@ func (s *Search) extendEdges(d int, lo, hi uint32) bool {
 				if !s.Step() {
 					return false
 				}
-				if !s.AdmitsImage(b, ents[i]) ||
+				if !s.AdmitsEdge(ents[i]) || st.HasOwn && !s.Meets(s.order.Conditions.Own[b.Edge], ents[i].Index()) ||
 					!s.Passes(st, w) || !s.Admits(st, w) || s.order.Members != nil && !s.keepMembers(d, w) {
 					continue
 				}
@@ -120,7 +120,8 @@ func (s *Search) bindEdges(d int, w dyngraph.VertexID, done, k int) bool {
 func (s *Search) bindEdge(d int, w dyngraph.VertexID, done, k int, e dyngraph.Entry) bool {
 	st := &s.order.Steps[d]
 	b := &st.Back[k]
-	if !s.AdmitsImage(b, e) || !b.Admits(uint32(e.Index()), s.edges) ||
+	if !s.AdmitsEdge(e) || st.HasOwn && !s.Meets(s.order.Conditions.Own[b.Edge], e.Index()) ||
+		!b.Admits(uint32(e.Index()), s.edges) ||
 		done > k && s.edges[st.Back[done].Edge] == uint32(e.Index()) &&
 			slices.Contains(st.Back[done].Parallel, b.Edge) {
 		return true

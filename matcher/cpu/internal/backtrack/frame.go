@@ -66,13 +66,13 @@ func (s *Search) fill(d int, st *program.Step, f *frame) bool {
 	if f.none = len(l.Vertices) == 0; f.none {
 		return true
 	}
-	if !s.ChecksEdges(l.Staged) && b.Own == nil {
+	if !s.ChecksEdges(l.Staged) && !st.HasOwn {
 		f.nbr, f.ent[0] = l.Vertices, l.Entries
 		return true
 	}
 	nbrs, ents := f.nbrs[:0], f.ents[0][:0]
 	for i, e := range l.Entries {
-		if s.AdmitsImage(b, e) {
+		if s.AdmitsEdge(e) && (!st.HasOwn || s.Meets(s.order.Conditions.Own[b.Edge], e.Index())) {
 			nbrs, ents = append(nbrs, l.Vertices[i]), append(ents, e)
 		}
 	}
@@ -186,7 +186,7 @@ next:
 	for i, w := range f.nbr {
 		for k := range back {
 			e := f.ent[k][i]
-			if !s.AdmitsImage(&st.Back[k], e) {
+			if !s.AdmitsEdge(e) || st.HasOwn && !s.Meets(s.order.Conditions.Own[st.Back[k].Edge], e.Index()) {
 				continue next
 			}
 			f.ents[k][n] = e

@@ -38,10 +38,10 @@ type Search struct {
 	imageRow []uint32        // the image of a row at hand
 	Witness  []uint32        // the first match, when any will do
 	work.Worker
-	base int // steps before it belong to another worker
+	base int  // steps before it belong to another worker
+	Cap  *Cap // of the group, or the request; nil when its rows are not capped
 	// spans are, by step, those of the edges mapped so far; of an order with a window.
 	spans [matcher.MaxVertices]program.Span
-	Cap   *Cap // of the group, or the request; nil when its rows are not capped
 }
 
 // NextRequest makes the search ready for another request of the same Search. What it remembers of the graph holds on.

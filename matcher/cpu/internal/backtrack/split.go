@@ -59,7 +59,7 @@ func (s *Search) Resume(p *Part) {
 		if p.o.Members != nil {
 			s.keepMembers(i, p.m[i])
 		}
-		if p.o.Within > 0 && i > 0 {
+		if i > 0 && p.o.Conditions != nil && p.o.Conditions.Within > 0 {
 			s.fits(i, &p.o.Steps[i])
 		}
 	}

@@ -15,8 +15,8 @@ import (
 //     they read no list.
 //   - Admits, Conflict, IsImage, Excluded: conditions between a vertex and the images of earlier steps (injectivity,
 //     symmetry).
-//   - AdmitsEdge, ChecksEdges: the order of net edges (DESIGN A2). AdmitsImage: that, and conditions on an edge.
-//   - Hold, Add: conditions between edges, and a time window; see Order.addConditions.
+//   - AdmitsEdge, ChecksEdges: the order of net edges (DESIGN A2). Meets: conditions on an edge.
+//   - Hold, Add: conditions between edges, and a time window; see Conditions.
 //   - BackEdge.Admits: conditions between parallel edges.
 //
 // A worker has one of its own. Lists, intersections and memos hold what depends on none of Sign, Which, Anchor and

@@ -191,7 +191,7 @@ func (c *CanonicalOrder) findPath(p *matcher.Plan, f *candidates.Filter, at []in
 		v, e := c.Steps[k].Vertex, from[k]
 		k = other(e, k)
 		b := backEdge(p, e, v, k)
-		along := BackEdge{Edge: e, Label: b.Label, Dir: b.Dir, Either: b.Either, Own: ownOf(p, e)}
+		along := BackEdge{Edge: e, Label: b.Label, Dir: b.Dir, Either: b.Either}
 		st.Path = append(st.Path, PathStep{BackEdge: along, Vertex: v, Test: f.Test(p, v)})
 		st.PathFrom = k
 	}
@@ -220,9 +220,9 @@ func (c *CanonicalOrder) findAlike(i int) {
 
 // alike reports whether two steps always have the same candidates and must take different ones.
 func alike(a, b *CanonicalStep) bool {
-	return !a.OnPath && !b.OnPath && len(a.Back) > 0 && len(a.Back) == len(a.Groups) && a.Test == b.Test &&
+	return !a.OnPath && !b.OnPath && !a.HasOwn && !b.HasOwn && len(a.Back) > 0 && len(a.Back) == len(a.Groups) &&
+		a.Test == b.Test &&
 		slices.EqualFunc(a.Back, b.Back, func(x, y BackEdge) bool {
-			return x.Step == y.Step && x.Label == y.Label && x.Dir == y.Dir && x.Either == y.Either &&
-				x.Own == nil && y.Own == nil
+			return x.Step == y.Step && x.Label == y.Label && x.Dir == y.Dir && x.Either == y.Either
 		})
 }

@@ -57,7 +57,7 @@ func (o *Order) imageColumns(image matcher.Image) []int {
 // mergeClass returns the order of the steps that the members of a class share. A candidate passes if it passes the test
 // of any member; the search keeps track of the members that are still possible.
 func mergeClass(p *matcher.Plan, c *matcher.Class, members []*Order, f *candidates.Filter, keys *ListKeys) *Order {
-	o := &Order{Plan: p, Anchor: members[0].Anchor, Own: members[0].Own,
+	o := &Order{Plan: p, Anchor: members[0].Anchor, Conditions: members[0].Conditions,
 		Steps: slices.Clone(members[0].Steps[:c.Shared]), Members: members}
 	for i := range o.Steps {
 		s := &o.Steps[i]

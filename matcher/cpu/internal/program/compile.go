@@ -25,9 +25,8 @@ type Order struct {
 	SharedColumns []int
 	// Images are the automorphisms by which each match yields further matches: by row column, the column to copy.
 	Images [][]int
-	// Own are the conditions on the anchor's edge alone; Within is the query's window in milliseconds, 0 for none.
-	Own    []*matcher.Condition
-	Within int64
+	// Conditions are nil for a query without any.
+	Conditions *Conditions
 }
 
 // Step is one step of an Order: it maps a pattern vertex, and the pattern edges from it to vertices mapped earlier.
@@ -42,15 +41,14 @@ type Step struct {
 	// Simple tells that each back edge has one data edge at most between two given vertices: it has one label and one
 	// direction, and no pattern edge is parallel to it.
 	Simple bool
-	Less   []Less // symmetry constraints with earlier steps
+	// HasOwn tells that some back edges have conditions of their own, Tested that mapping the step completes conditions
+	// on several edges, or that there is a window.
+	HasOwn, Tested bool
+	Less           []Less // symmetry constraints with earlier steps
 	// Windows are tests of the candidates as a whole.
 	Windows []Window
 	// EdgeLess are pairs of parallel pattern edges whose images must ascend by symmetry.
 	EdgeLess [][2]int
-	// HasOwn tells that some back edges have conditions of their own; Between are the conditions on several edges that
-	// are tested when the step is mapped, and Tested tells that there are some, or a window.
-	HasOwn, Tested bool
-	Between        []*matcher.Condition
 }
 
 // BackEdge is a pattern edge from a step's vertex to one mapped earlier.
@@ -65,8 +63,6 @@ type BackEdge struct {
 	Epoch         EpochKey // of the neighbor lists
 	// Parallel are the pattern edges parallel to this one that are mapped before it.
 	Parallel []int
-	// Own are the conditions on the edge alone.
-	Own []*matcher.Condition
 }
 
 // Less is a symmetry constraint: id(new vertex) > id(image of Step), or < if Greater is false.

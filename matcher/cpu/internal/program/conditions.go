@@ -13,38 +13,51 @@ import (
 // admitted as its image, the anchor's before anything is searched; those on several, and the window, once the step is
 // mapped that maps the last of these edges. Values are those of the view that is searched.
 
-// ownOf returns the conditions on a pattern edge alone.
-func ownOf(p *matcher.Plan, edge int) (own []*matcher.Condition) {
-	if p.Own != nil {
-		for _, i := range p.Own[edge] {
-			own = append(own, &p.Conditions[i])
-		}
-	}
-	return own
+// Conditions are those of an order.
+type Conditions struct {
+	// Own are, by pattern edge, those on it alone.
+	Own [][]*matcher.Condition
+	// Between are, by step, those on several edges that are tested when the step is mapped.
+	Between [][]*matcher.Condition
+	Within  int64 // the window in milliseconds, 0 for none
 }
 
-// addConditions fills in what the steps of a compiled order test.
+// addConditions fills in what a compiled order tests.
 func (o *Order) addConditions(p *matcher.Plan, from *matcher.Order) {
 	if !p.Query.Conditioned() {
 		return
 	}
-	o.Within = p.Query.Within
-	if o.Anchor >= 0 {
-		o.Own = ownOf(p, o.Anchor)
+	c := &Conditions{Within: p.Query.Within, Own: make([][]*matcher.Condition, len(p.Query.Edges)),
+		Between: make([][]*matcher.Condition, len(o.Steps))}
+	o.Conditions = c
+	for e, own := range p.Own {
+		for _, i := range own {
+			c.Own[e] = append(c.Own[e], &p.Conditions[i])
+		}
 	}
 	between := p.Between(from)
 	for i := range o.Steps {
 		st := &o.Steps[i]
 		for k := range st.Back {
-			st.Back[k].Own = ownOf(p, st.Back[k].Edge)
-			st.HasOwn = st.HasOwn || st.Back[k].Own != nil
+			st.HasOwn = st.HasOwn || c.Own[st.Back[k].Edge] != nil
 		}
-		for _, c := range between[i] {
-			st.Between = append(st.Between, &p.Conditions[c])
+		for _, k := range between[i] {
+			c.Between[i] = append(c.Between[i], &p.Conditions[k])
 		}
-		st.Tested = st.Between != nil || o.Within > 0
+		st.Tested = c.Between[i] != nil || c.Within > 0
 	}
 }
+
+// OwnOf returns the conditions on a pattern edge alone.
+func (o *Order) OwnOf(edge int) []*matcher.Condition {
+	if o.Conditions == nil {
+		return nil
+	}
+	return o.Conditions.Own[edge]
+}
+
+// AnchorOwn returns the conditions on the anchor's edge alone.
+func (o *Order) AnchorOwn() []*matcher.Condition { return o.OwnOf(o.Anchor) }
 
 // View returns the view that is searched.
 func (a *Admission) View() dyngraph.View {
@@ -75,11 +88,6 @@ func (a *Admission) meets(c *matcher.Condition, e dyngraph.EdgeIndex) bool {
 func (a *Admission) room(n int) []property.Value {
 	a.values = slices.Grow(a.values[:0], n)
 	return a.values[:n]
-}
-
-// AdmitsImage reports whether a data edge may be the image of a back edge.
-func (a *Admission) AdmitsImage(b *BackEdge, e dyngraph.Entry) bool {
-	return a.AdmitsEdge(e) && (b.Own == nil || a.Meets(b.Own, e.Index()))
 }
 
 // Hold reports whether conditions on several edges hold, for data edges by pattern edge.
