@@ -22,7 +22,7 @@ batch: {max_updates: 5, linger: 10s}
 checkpoint: {dir: state}
 admin: {listen: ""}
 queries:
-  - {name: big, file: big.cypher, within: 50s, params: {big: 10.50}}
+  - {name: big, file: big.cypher, within: 50s, params: {big: 10.50}, backfill: full}
   - {name: count, cypher: "MATCH (a)-[t:T {flag: true}]->(b)", emit: counts}
 `
 
@@ -85,18 +85,27 @@ func TestS15PropertiesThroughTheDaemon(t *testing.T) {
 		dir := write(t, map[string]string{"motifd.yaml": propertiesConfig, "big.cypher": bigCypher,
 			"properties.yaml": propertiesYAML})
 		var all, good []string
+		var more []string
+		if seed == 2 { // the first edges come from a file
+			_, good = valuedLines(rng, 60)
+			more = []string{"--graph=bootstrap.jsonl"}
+			text := []byte(strings.Join(good, "\n"))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "bootstrap.jsonl"), text, 0o644))
+		}
+		first := len(good)
 		for range 3 {
 			a, g := valuedLines(rng, 60)
 			all, good = append(all, a...), append(good, g...)
 			text := []byte(strings.Join(all, "\n") + "\n")
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "in.jsonl"), text, 0o644))
-			succeed(t, dir, "run", "-c", "motifd.yaml")
+			succeed(t, dir, append([]string{"run", "-c", "motifd.yaml"}, more...)...)
 		}
 		out := readFile(t, filepath.Join(dir, "out.jsonl"))
 		require.Contains(t, out, `"op":"-"`)
 		require.NotContains(t, out, "memo", "it is not declared")
 		dead := readFile(t, filepath.Join(dir, "dead.jsonl"))
-		require.Equal(t, len(all)-len(good), strings.Count(dead, `"reason":"property"`))
+		require.Equal(t, len(all)-(len(good)-first), strings.Count(dead, `"reason":"property"`))
+		require.Equal(t, seed == 2, strings.Contains(out, `"snapshot":true`))
 
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "good.jsonl"), []byte(strings.Join(good, "\n")+"\n"), 0o644))
 		found := succeed(t, dir, "match", "--graph=good.jsonl", "--query=big.cypher", "--properties=properties.yaml",
@@ -106,13 +115,13 @@ func TestS15PropertiesThroughTheDaemon(t *testing.T) {
 		require.Equal(t, want, standingRecords(t, "big", out), "seed %d", seed)
 		require.Equal(t, out, succeed(t, dir, "replay", "--batch-log=state").stdout, "seed %d", seed)
 		require.Contains(t, succeed(t, dir, "checkpoint", "verify", "state").stdout, "intact")
-		replayed := succeed(t, dir, "replay", "--updates=in.jsonl", "--query=big.cypher", "--within=50s", "--batch=3",
+		replayed := succeed(t, dir, "replay", "--updates=good.jsonl", "--query=big.cypher", "--within=50s", "--batch=3",
 			"--properties="+propertiesYAML, "--param=big=10.50").stdout
 		require.Equal(t, want, standingRecords(t, "big", replayed), "seed %d: cut anew", seed)
 
 		other := strings.Replace(propertiesConfig, "decimal(2)", "decimal(3)", 1)
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "motifd.yaml"), []byte(other), 0o644))
-		refused := motifd(t, dir, "run", "-c", "motifd.yaml")
+		refused := motifd(t, dir, append([]string{"run", "-c", "motifd.yaml"}, more...)...)
 		require.Equal(t, 1, refused.code)
 		require.Contains(t, refused.stderr, "graph.properties.edges.T.amount is decimal(2) there and decimal(3)")
 	}
