@@ -13,7 +13,7 @@ import (
 func TestDataQueries(t *testing.T) {
 	want := map[string]int{"tiny_s1": 9, "tiny_s2": 9, "tiny_s3": 9, "synth": 30, "hprd": 200, "github16": 22}
 	for set, n := range want {
-		queries, err := Load(filepath.Join("..", "..", "..", "shared", "data", set, "queries"), false)
+		queries, err := Load(filepath.Join("..", "..", "..", "shared", "data", set, "queries"), Options{})
 		require.NoError(t, err)
 		require.Len(t, queries, n, set)
 		for _, q := range queries {
