@@ -194,8 +194,8 @@ type Query struct {
 	Sample             uint64 `yaml:"sample"`      // keeps one match in Sample; 0 and 1 keep all
 	Mode               string `yaml:"mode"`        // live or shadow
 
-	Within Span             `yaml:"within"` // greatest ts of a match less the least; 0: any
-	Params map[string]Param `yaml:"params"` // what $name in the pattern stands for
+	Within Span   `yaml:"within"` // greatest ts of a match less the least; 0: any
+	Params Params `yaml:"params"` // what $name in the pattern stands for
 }
 
 // Engine says what searches.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -135,6 +136,35 @@ func spanOf(text string) (ms int64, ok bool) {
 // milliseconds), or a list of these.
 type Param struct{ condition.Parameter }
 
+// Params are what the parameters of a pattern are bound to, by name.
+type Params map[string]Param
+
+// UnmarshalJSON reads an object, in which no name stands twice.
+func (p *Params) UnmarshalJSON(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return errors.New("it is no object")
+	}
+	all := make(Params)
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return err
+		}
+		name, _ := t.(string) // the decoder takes nothing else for a name
+		var param Param
+		if err := d.Decode(&param); err != nil {
+			return fmt.Errorf("%q: %w", name, err)
+		}
+		if _, twice := all[name]; twice {
+			return fmt.Errorf("the parameter %q is given twice", name)
+		}
+		all[name] = param
+	}
+	*p = all
+	return nil
+}
+
 // plain reads a value that stands without quotes.
 func plain(text string) (property.Value, error) {
 	if text == "true" || text == "false" {
@@ -260,7 +290,7 @@ func ParseParam(text string) (Param, error) {
 }
 
 // Declared returns what the text of a pattern is resolved against.
-func Declared(schema *property.Schema, params map[string]Param) pattern.Declared {
+func Declared(schema *property.Schema, params Params) pattern.Declared {
 	d := pattern.Declared{Schema: schema}
 	if len(params) > 0 {
 		d.Parameters = make(map[string]condition.Parameter, len(params))

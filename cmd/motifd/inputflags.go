@@ -37,8 +37,8 @@ type patternFlags struct {
 }
 
 // params returns what the parameters are bound to, as in a configuration file.
-func (f *patternFlags) params() (map[string]config.Param, error) {
-	params := make(map[string]config.Param, len(f.Param))
+func (f *patternFlags) params() (config.Params, error) {
+	params := make(config.Params, len(f.Param))
 	for name, text := range f.Param {
 		p, err := config.ParseParam(text)
 		if err != nil {

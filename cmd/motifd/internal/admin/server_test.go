@@ -197,6 +197,7 @@ func TestS17APITakesConditions(t *testing.T) {
 	for more, want := range map[string]string{
 		``: "$big", `,"params":{"big":1,"days":[0],"more":1}`: "$more is bound",
 		`,"params":{"big":"1","days":[0]}`: "is compared with the string", `,"params":{"big":null}`: "a parameter is",
+		`,"params":{"big":1,"days":[0],"big":2}`: "\"big\\\" is given twice", `,"params":[1]`: "has to be an object",
 		`,"params":{"big":1,"days":[0]},"within":"soon"`: "is not a span of time",
 	} {
 		got := ask(adminOf(config.Admin{}, d), "POST", "/api/v1/queries", body(more), nil)

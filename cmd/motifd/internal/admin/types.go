@@ -143,8 +143,8 @@ type NewQuery struct {
 	Sample             uint64 `json:"sample,omitempty"`
 	Mode               string `json:"mode,omitempty"`
 
-	Within string                  `json:"within,omitempty"` // a span of time such as 24h
-	Params map[string]config.Param `json:"params,omitempty"`
+	Within string        `json:"within,omitempty"` // a span of time such as 24h
+	Params config.Params `json:"params,omitempty"`
 }
 
 // problem is the body of an error.
