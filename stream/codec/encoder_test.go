@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/matcher/condition"
 	"motifd/stream"
@@ -361,6 +362,31 @@ func TestFormForgetsGiantRecords(t *testing.T) {
 		require.GreaterOrEqual(t, f.size.Load(), int64(800))
 		require.LessOrEqual(t, f.size.Load(), int64(1200))
 	}
+}
+
+func TestPropsOfDeclaredAndOthers(t *testing.T) {
+	columns := payments.Edges.Columns()
+	values := make([]property.Value, len(columns.All()))
+	n, _ := columns.Of("", "n")
+	values[n] = property.Int(7)
+	for _, c := range []struct {
+		attr dyngraph.Attr
+		echo bool
+		want string
+	}{
+		{dyngraph.Attr{}, true, ``},
+		{dyngraph.Attr{Props: []byte(`{}`)}, true, `,"props":{}`},
+		{dyngraph.Attr{Props: []byte(`{"z":1}`)}, false, ``},
+		{dyngraph.Attr{Props: []byte(`{"z":1}`)}, true, `,"props":{"z":1}`},
+		{dyngraph.Attr{Values: values}, true, `,"props":{"n":7}`},
+		{dyngraph.Attr{Values: values, Props: []byte(`{}`)}, true, `,"props":{"n":7}`},
+		{dyngraph.Attr{Values: values, Props: []byte(`{"z":1}`)}, false, `,"props":{"n":7}`},
+		{dyngraph.Attr{Values: values, Props: []byte(`{"z":1}`)}, true, `,"props":{"n":7,"z":1}`},
+	} {
+		require.Equal(t, c.want, string(appendProps(nil, columns, "", &c.attr, c.echo)))
+	}
+	require.Equal(t, `,"props":{"z":1}`,
+		string(appendProps(nil, nil, "", &dyngraph.Attr{Props: []byte(`{"z":1}`)}, true)))
 }
 
 // TestS15RecordsShowTheValuesOfTheirView: a cancellation shows the old version of a replaced edge, and the announcement
