@@ -29,12 +29,13 @@ type Admission struct {
 	Anchor uint32
 	Images [matcher.MaxVertices]dyngraph.VertexID // by step
 
-	graph    *dyngraph.Graph
-	values   []property.Value // scratch
-	orders   []uint32         // batch order by edge index
-	bits     []uint64         // candidate bits
-	words    int              // of a vertex, in bits
+	orders   []uint32 // batch order by edge index
+	bits     []uint64 // candidate bits
+	words    int      // of a vertex, in bits
 	excluded [2][matcher.MaxVertices]uint32
+
+	graph  *dyngraph.Graph
+	values []property.Value // scratch
 }
 
 // Attach makes the admission read the order of the staged batch and the candidate bits.
