@@ -29,12 +29,12 @@ queries:
 `
 
 func TestS13Properties(t *testing.T) {
-	c, err := load(t, declaring, nil)
+	_, err := load(t, declaring, nil)
 	require.Error(t, err)
 	require.ErrorContains(t, err,
 		"the parameter $names is bound, and the pattern does not have it; it has $big, $day, $on")
 	text := strings.Replace(declaring, `, names: [x, "1d", 7]`, "", 1)
-	c, err = load(t, text, nil)
+	c, err := load(t, text, nil)
 	require.NoError(t, err)
 	schema := &property.Schema{Edges: property.Declarations{
 		"TRANSFER":   {"amount": {Kind: property.Decimal, Scale: 2}, "ts": {Kind: property.Timestamp}},
