@@ -74,7 +74,7 @@ var longHelp = kong.Vars{
 	"patterns_help":     "Pattern file, or directory of them; repeatable.",
 	"properties_help": "Declared properties of edges: a YAML file, or the text itself, " +
 		"edges: {TRANSFER: {amount: decimal(2), ts: timestamp}}.",
-	"within_help":     "Greatest ts of a match's edges less the least: 90s, 24h, 7d; for all queries.",
+	"within_help":     "Greatest ts of a match's edges less the least: 90s, 24h, 7d.",
 	"query_time_help": "Limit on the search time of one query in one batch, summed over threads; 0 is no limit.",
 	"replay_graph_help": "Initial graph, loaded without output: .txt or .graph, .jsonl, .csv, each also with .gz or " +
 		".zst.",

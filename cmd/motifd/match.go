@@ -39,7 +39,8 @@ process at once.
 Examples:
   motifd match --graph=graph.txt --query=queries/ --undirected
   motifd match --graph=payments.csv.gz --csv=from=SRC,to=DST,label=KIND --query=ring.cypher
-  motifd match --graph=graph.txt --query=triangle.txt --undirected --unit=subgraphs --out=matches.jsonl`
+  motifd match --graph=graph.txt --query=triangle.txt --undirected --unit=subgraphs --out=matches.jsonl
+  motifd match --graph=payments.jsonl --properties='edges: {TRANSFER: {amount: decimal(2)}}' --query=large.cypher`
 }
 
 // Run loads the graph and enumerates the queries one by one.

@@ -85,6 +85,7 @@ func (queryAddCmd) Help() string {
   motifd query add ring.cypher
   motifd query add ring.cypher --backfill=full --max-matches-per-batch=10000
   motifd query add ring.cypher --dry-run
+  motifd query add pass_on.cypher --within=24h --param=hour=1h --param='channels=[web, app]'
   motifd query add ring.cypher --url=https://motifd.example:7475 --token-file=token`
 }
 
@@ -253,7 +254,8 @@ func (queryValidateCmd) Help() string {
 	return `Examples:
   motifd query validate ring.cypher
   motifd query validate --undirected queries/
-  motifd query validate --graph=payments.jsonl.zst queries/`
+  motifd query validate --graph=payments.jsonl.zst queries/
+  motifd query validate --properties=properties.yaml --param=hour=1h pass_on.cypher`
 }
 
 // Run checks the patterns.

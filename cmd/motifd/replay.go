@@ -82,6 +82,7 @@ Examples:
   motifd replay --updates=payments.jsonl --query=ring.cypher
   motifd replay --graph=graph.txt --updates=updates.txt --query=queries/ --undirected --batch=100 --out=none
   motifd replay --updates=tx.csv.gz --csv=from=SRC,to=DST,ts=TIME,label="'T'" --query=ring.cypher --emit=counts
+  motifd replay --updates=payments.jsonl --properties=properties.yaml --query=pass_on.cypher --param=hour=1h
   motifd replay --batch-log=/var/lib/motifd --out=again.jsonl
   motifd replay --updates=payments.jsonl --query=ring.cypher --out=none --trace=timeline.json --trace-batches=20`
 }

@@ -226,7 +226,7 @@ func (r *resolver) members(e *Expr) ([]*term, error) {
 			return nil, err
 		}
 		if !p.List {
-			return nil, fail(e.Pos, "the parameter %s is no list; write = in place of IN, or bind it to a list",
+			return nil, fail(e.Pos, "the parameter %s is no list; write = in place of IN, or bind it to a list, [1, 2]",
 				short("$"+e.Text))
 		}
 		for _, v := range p.Values {

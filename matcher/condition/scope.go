@@ -2,6 +2,7 @@ package condition
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -126,6 +127,9 @@ func undeclared(e *Expr, declared property.Declarations, what string, labels []s
 		hint = "declared are " + list(names)
 	case len(others) > 0:
 		hint = "it is declared for " + list(others)
+	case what == "vertex":
+		return fail(e.Pos, "property %s: properties of vertices are not supported yet; conditions ask about those "+
+			"of edges", short(e.Property))
 	}
 	return fail(e.Pos, "property %s is not declared %s; %s", short(e.Property), under, hint)
 }
@@ -157,8 +161,12 @@ func (s *Scope) parameter(e *Expr) (Parameter, error) {
 	p, ok := s.Parameters[e.Text]
 	switch {
 	case !ok:
-		return p, fail(e.Pos, "the parameter %s is bound to nothing; bind it under params of the query",
-			short("$"+e.Text))
+		others := ""
+		if len(s.Parameters) > 0 {
+			others = "; bound is " + list(slices.Sorted(maps.Keys(s.Parameters)))
+		}
+		return p, fail(e.Pos, "the parameter %s is bound to nothing; bind %s under params of the query, or with "+
+			"--param%s", short("$"+e.Text), short(e.Text), others)
 	case !p.List && len(p.Values) != 1:
 		return p, fail(e.Pos, "the parameter %s has %d values; it has one, or is a list", short("$"+e.Text),
 			len(p.Values))

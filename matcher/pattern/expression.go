@@ -211,7 +211,8 @@ func (p *parser) atom() (*condition.Expr, error) {
 	case t.Type == numberToken:
 		e.Op, e.Text = condition.OpNumber, p.next().Value
 		if n := p.token(); n.Type == wordToken && n.Pos.Offset == t.Pos.Offset+len(t.Value) {
-			return nil, p.fail(at(t.Pos), "%s is no number; one is written 12, 12.5 or 1.5e3", short(t.Value+n.Value))
+			return nil, p.fail(at(t.Pos), "%s is no number; one is written 12, 12.5 or 1.5e3, and a span of time "+
+				"duration('PT1H')", short(t.Value+n.Value))
 		}
 		if len(e.Text) > 1 && e.Text[0] == '0' && '0' <= e.Text[1] && e.Text[1] <= '9' {
 			return nil, p.fail(at(t.Pos), "the number %s begins with 0; write it without", short(e.Text))

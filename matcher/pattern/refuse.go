@@ -32,6 +32,7 @@ var operators = map[string]string{
 
 // words are keywords that may stand behind an expression and are refused there.
 var words = map[string]string{
+	"BETWEEN":  "BETWEEN is not Cypher; write 1 <= a.x <= 2",
 	"CONTAINS": "CONTAINS is not supported; STARTS WITH, = and IN compare strings",
 	"ENDS":     "ENDS WITH is not supported; STARTS WITH, = and IN compare strings",
 	"STARTS":   "after STARTS stands WITH, and both once; in a condition of its own write AND",
