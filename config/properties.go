@@ -106,8 +106,17 @@ func (s *Span) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// String writes the span.
-func (s Span) String() string { return (time.Duration(s) * time.Millisecond).String() }
+// String writes the span: 24h, 1h30m.
+func (s Span) String() string {
+	text := (time.Duration(s) * time.Millisecond).String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
 
 // spanOf reads days before what a Duration takes.
 func spanOf(text string) (ms int64, ok bool) {

@@ -103,6 +103,10 @@ func TestSpans(t *testing.T) {
 			require.Equal(t, s, again)
 		}
 	}
+	for ms, want := range map[Span]string{1: "1ms", 90_000: "1m30s", 60_000: "1m", 86_400_000: "24h",
+		5_400_000: "1h30m", 3_601_000: "1h0m1s", 30_000: "30s", 600_000: "10m", 36_000_000: "10h"} {
+		require.Equal(t, want, ms.String())
+	}
 	for _, in := range []string{"", "0s", "-1h", "1", "d", "1us", "1h1d", "1.5d", "106751991168d",
 		"9999999999999d", "1dd"} {
 		require.Error(t, new(Span).UnmarshalText([]byte(in)), in)

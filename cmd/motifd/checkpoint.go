@@ -100,6 +100,15 @@ func (c *checkpointInfoCmd) Run(a *app) (err error) {
 	row("graph", "%s, %d vertices, %s, %s",
 		map[bool]string{true: "directed", false: "undirected"}[info.Settings.Directed],
 		info.Vertices, plural(info.Edges, "edge"), plural(info.Labels, "label"))
+	if schema := info.Settings.Properties; schema != nil {
+		for _, label := range slices.Sorted(maps.Keys(schema.Edges)) {
+			var declared []string
+			for _, name := range slices.Sorted(maps.Keys(schema.Edges[label])) {
+				declared = append(declared, fmt.Sprintf("%s %v", name, schema.Edges[label][name]))
+			}
+			row("properties", "edges %s: %s", label, strings.Join(declared, ", "))
+		}
+	}
 	row("bootstrapped", "%v", info.Bootstrapped)
 	row("last batch", "%d", info.Batch)
 	for _, p := range slices.Sorted(maps.Keys(info.Positions)) {

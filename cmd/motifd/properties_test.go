@@ -115,6 +115,7 @@ func TestS15PropertiesThroughTheDaemon(t *testing.T) {
 		require.Equal(t, want, standingRecords(t, "big", out), "seed %d", seed)
 		require.Equal(t, out, succeed(t, dir, "replay", "--batch-log=state").stdout, "seed %d", seed)
 		require.Contains(t, succeed(t, dir, "checkpoint", "verify", "state").stdout, "intact")
+		require.Contains(t, succeed(t, dir, "checkpoint", "info", "state").stdout, "amount decimal(2), ")
 		replayed := succeed(t, dir, "replay", "--updates=good.jsonl", "--query=big.cypher", "--within=50s", "--batch=3",
 			"--properties="+propertiesYAML, "--param=big=10.50").stdout
 		require.Equal(t, want, standingRecords(t, "big", replayed), "seed %d: cut anew", seed)
