@@ -128,9 +128,13 @@ func (r *resolver) arithmetic(e *Expr) (*term, error) {
 		return nil, err
 	}
 	operation := operations[e.Op]
-	for _, t := range []*term{a, b} {
+	for i, t := range []*term{a, b} {
 		if t.isNullLiteral() {
 			continue
+		}
+		if e.Args[i].Op == OpParameter && t.typ.Kind == property.String {
+			return nil, fail(t.pos, "the parameter %s is a string, and %s takes none; a span of time is 24h without "+
+				"quotes, or a number of milliseconds", short("$"+e.Args[i].Text), operation.sign)
 		}
 		if !t.typ.Exact() && t.typ.Kind != property.Timestamp {
 			return nil, notExact(t.pos, operation.sign, t.typ)

@@ -321,6 +321,8 @@ func (p *parser) value() (*condition.Expr, error) {
 		return e, nil
 	case t.Type == wordToken && isReserved(t.Value), strings.Contains("=<>", t.Value):
 		return nil, p.fail(at(t.Pos), "a condition in RETURN is not supported; RETURN takes %s", returnable)
+	case isName(t):
+		return nil, p.fail(at(t.Pos), "unexpected %s; the name of a field stands behind AS", describe(t))
 	}
 	return nil, p.refuseExpression("")
 }

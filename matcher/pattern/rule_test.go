@@ -44,6 +44,7 @@ func declared() Declared {
 		},
 		Parameters: map[string]condition.Parameter{
 			"day": one(property.Int(86_400_000)), "safe": {List: true, Values: []property.Value{property.Text("AT")}},
+			"span": one(property.Text("1h")),
 		},
 		SeveralLabels: true,
 	}
