@@ -107,16 +107,7 @@ func (s *Span) UnmarshalText(text []byte) error {
 }
 
 // String writes the span: 24h, 1h30m.
-func (s Span) String() string {
-	text := (time.Duration(s) * time.Millisecond).String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}
+func (s Span) String() string { return condition.FormatSpan(int64(s)) }
 
 // spanOf reads days before what a Duration takes.
 func spanOf(text string) (ms int64, ok bool) {

@@ -32,14 +32,21 @@ type graphFlags struct {
 
 // patternFlags are what patterns read beside their text.
 type patternFlags struct {
-	Within config.Span       `help:"${within_help}" placeholder:"TIME"`
-	Param  map[string]string `help:"${param_help}" placeholder:"NAME=VALUE" mapsep:"none"`
+	Within config.Span `help:"${within_help}" placeholder:"TIME"`
+	Param  []string    `help:"${param_help}" placeholder:"NAME=VALUE" sep:"none"`
 }
 
 // params returns what the parameters are bound to, as in a configuration file.
 func (f *patternFlags) params() (config.Params, error) {
 	params := make(config.Params, len(f.Param))
-	for name, text := range f.Param {
+	for _, arg := range f.Param {
+		name, text, ok := strings.Cut(arg, "=")
+		if !ok || name == "" {
+			return nil, command.Refuse(fmt.Errorf("--param: %q is not NAME=VALUE, as in big=500", arg))
+		}
+		if _, ok := params[name]; ok {
+			return nil, command.Refuse(fmt.Errorf("--param: the parameter %q is given twice", name))
+		}
 		p, err := config.ParseParam(text)
 		if err != nil {
 			return nil, command.Refuse(fmt.Errorf("--param: %s: %w", name, err))

@@ -140,6 +140,10 @@ func TestPropertiesFlags(t *testing.T) {
 		{[]string{"big.cypher", "--properties=edges: {T: {amount: money}}"}, `the type "money" is unknown`},
 		{[]string{"big.cypher", "--properties=" + propertiesYAML}, "the parameter \"$big\" is bound to nothing"},
 		{[]string{"big.cypher", "--properties=" + propertiesYAML, "--param=big=1x"}, "--param: big:"},
+		{[]string{"big.cypher", "--properties=" + propertiesYAML, "--param=big=1", "--param=big=2"},
+			`--param: the parameter "big" is given twice`},
+		{[]string{"big.cypher", "--properties=" + propertiesYAML, "--param==1"}, `--param: "=1" is not NAME=VALUE`},
+		{[]string{"big.cypher", "--properties=" + propertiesYAML, "--param=big"}, `--param: "big" is not NAME=VALUE`},
 		{[]string{"plain.cypher", "--within=1h"}, `declare it: graph.properties.edges: {"T": {ts: timestamp}}`},
 	} {
 		r := motifd(t, dir, append([]string{"explain"}, c.args...)...)

@@ -1,6 +1,7 @@
 package condition_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -222,4 +223,15 @@ func TestLabels(test *testing.T) {
 	}
 	_, none := condition.NewLabels(condition.Alternative{All: []string{"A", "B"}}).Impossible(true)
 	require.False(test, none)
+}
+
+// TestSpansWritten holds windows beyond what a time.Duration holds, 292 years.
+func TestSpansWritten(test *testing.T) {
+	for ms, want := range map[int64]string{
+		1: "1ms", 86_400_000: "24h", 5_400_000: "1h30m", 9_223_372_036_854: "2562047h47m16.854s",
+		9_223_372_036_855: "106751d23h47m16.855s", 17_280_000_000_000: "200000d0s",
+		math.MaxInt64: "106751991167d7h12m55.807s",
+	} {
+		require.Equal(test, want, condition.FormatSpan(ms))
+	}
 }

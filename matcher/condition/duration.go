@@ -3,7 +3,9 @@ package condition
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
+	"time"
 
 	"motifd/dyngraph/property"
 )
@@ -60,4 +62,22 @@ func ParseDuration(s string) (int64, error) {
 		return 0, fmt.Errorf("%s is not a whole number of milliseconds", short(s))
 	}
 	return whole.Whole(), nil
+}
+
+// FormatSpan writes a span of milliseconds as a configuration reads it: 24h, 1h30m. Days stand in front where a
+// time.Duration, which ends after 292 years, does not hold it.
+func FormatSpan(ms int64) string {
+	const day = int64(24 * time.Hour / time.Millisecond)
+	days := ""
+	if ms > int64(math.MaxInt64/time.Millisecond) {
+		days, ms = fmt.Sprintf("%dd", ms/day), ms%day
+	}
+	text := (time.Duration(ms) * time.Millisecond).String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return days + text
 }

@@ -1,9 +1,11 @@
 package condition
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"motifd/dyngraph/property"
 )
@@ -76,9 +78,29 @@ func literal(v property.Value) string {
 	return QuoteString(v.Str())
 }
 
-// QuoteString prints a string literal of Cypher.
+// QuoteString prints a string literal of Cypher. Control characters, which a terminal would obey, are escaped.
 func QuoteString(s string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s) + "'"
+	var b strings.Builder
+	b.WriteByte('\'')
+	for _, c := range s {
+		switch {
+		case c == '\\' || c == '\'':
+			b.WriteByte('\\')
+			b.WriteRune(c)
+		case c == '\n':
+			b.WriteString(`\n`)
+		case c == '\r':
+			b.WriteString(`\r`)
+		case c == '\t':
+			b.WriteString(`\t`)
+		case unicode.IsControl(c):
+			fmt.Fprintf(&b, `\u%04X`, c)
+		default:
+			b.WriteRune(c)
+		}
+	}
+	b.WriteByte('\'')
+	return b.String()
 }
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/matcher/condition"
 )
 
 func TestEscapes(t *testing.T) {
@@ -21,5 +23,17 @@ func TestEscapes(t *testing.T) {
 	} {
 		_, err := unescape(text)
 		require.ErrorContains(t, err, "the string has the escape", text)
+	}
+}
+
+// TestQuotedStringsAreReadAgain holds that what explain and the API print of a string is that string, and moves no
+// terminal's cursor.
+func TestQuotedStringsAreReadAgain(t *testing.T) {
+	for _, text := range []string{"", "a'b\\", "\r\n\t", "\x00\b\f\x1b[2J\x7f", "\u0085\u009b", "é😀"} {
+		quoted := condition.QuoteString(text)
+		got, err := unescape(quoted)
+		require.NoError(t, err, quoted)
+		require.Equal(t, text, got)
+		require.NotRegexp(t, `[[:cntrl:]\x{80}-\x{9f}]`, quoted)
 	}
 }

@@ -3,9 +3,9 @@ package plan
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"motifd/matcher"
+	"motifd/matcher/condition"
 )
 
 // explain renders a plan for people: the text is golden in tests.
@@ -157,7 +157,7 @@ func conditionsText(b *strings.Builder, p *matcher.Plan) {
 		return
 	}
 	if q.Within > 0 {
-		fmt.Fprintf(b, "within %v\n", time.Duration(q.Within)*time.Millisecond)
+		fmt.Fprintf(b, "within %s\n", condition.FormatSpan(q.Within))
 	}
 	for i := range p.Conditions {
 		fmt.Fprintf(b, "where %s\n", p.Conditions[i].Format(q.ElementName))
