@@ -17,6 +17,7 @@ import (
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
 	"motifd/matcher/plan"
+	"motifd/stream/tempfile"
 )
 
 var (
@@ -37,7 +38,8 @@ func BenchmarkBatch(b *testing.B) {
 		len(w.batch), *benchLabels, time.Since(began).Seconds())
 	start := time.Now()
 	clock := func() int64 { return int64(time.Since(start)) }
-	host := cpu.New(cpu.Options{})
+	options := cpu.Options{TempFiles: tempfile.In(b.TempDir())} // for groups beyond the memory of one
+	host := cpu.New(options)
 	backends := []struct {
 		name string
 		be   matcher.Backend
@@ -55,7 +57,7 @@ func BenchmarkBatch(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		v.opt.Device = g
+		v.opt.Device, v.opt.CPU = g, options
 		if v.name == "auto" {
 			v.opt.Placement = calibrated(b, g, clock)
 		}
