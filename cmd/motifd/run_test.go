@@ -283,7 +283,7 @@ func TestAPI(t *testing.T) {
 	)
 	require.Equal(t, http.StatusConflict, p.ask("POST", "/api/v1/queries/x%20y/resume", "{}").code)
 	for body, want := range map[string]string{
-		`{"name":"z","cypher":"MATCH (a)-->(b) WHERE a.x"}`:         `1:23: property \"x\" is not declared`,
+		`{"name":"z","cypher":"MATCH (a)-[e]->(b) WHERE e.x = 1"}`:  `1:26: property \"x\" is not declared`,
 		`{"name":"z","cyfer":"MATCH (a)-->(b)"}`:                    `\"cyfer\" is unknown; did you mean \"cypher\"`,
 		`{"name":"z","name":"y","cypher":"MATCH (a)-->(b)"}`:        "twice",
 		`{"Name":"z","cypher":"MATCH (a)-->(b)"}`:                   `\"Name\" is unknown; did you mean \"name\"`,
