@@ -58,15 +58,21 @@ func playBench(t *testing.T, rng *rand.Rand, c *matchertest.Case) {
 			bench.Stage(batch)
 			bench.Abort()
 		}
-		delta := bench.Stage(batch)
-		requests := bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) })
-		for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
-			compareAnswers(t, bench, sign, requests, bench.Search(ref, sign, requests),
-				bench.Search(fast, sign, requests))
-		}
-		bench.Commit()
-		checkEnumerate(t, bench, rng, ref, fast)
+		compareBatch(t, rng, bench, batch, ref, fast)
 	}
+}
+
+// compareBatch has two backends answer random requests about a batch, and enumerate after it.
+func compareBatch(t *testing.T, rng *rand.Rand, bench *matchertest.Bench, batch []dyngraph.Message,
+	ref, fast matcher.Backend) {
+	t.Helper()
+	delta := bench.Stage(batch)
+	requests := bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) })
+	for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+		compareAnswers(t, bench, sign, requests, bench.Search(ref, sign, requests), bench.Search(fast, sign, requests))
+	}
+	bench.Commit()
+	checkEnumerate(t, bench, rng, ref, fast)
 }
 
 func randomRequest(rng *rand.Rand, r *matcher.Request, orders int) {
@@ -160,14 +166,7 @@ func TestBackendsAgreeOnLargerGraphs(t *testing.T) {
 		ref, fast := reference.New(), newCPU(t, 1+rng.IntN(4), rng.IntN(2) == 0)
 		bench := matchertest.NewBench(t, shape.Directed, plan.New(), queries, ref, fast)
 		for batch := range slices.Chunk(msgs, 400) {
-			delta := bench.Stage(batch)
-			requests := bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) })
-			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
-				compareAnswers(t, bench, sign, requests, bench.Search(ref, sign, requests),
-					bench.Search(fast, sign, requests))
-			}
-			bench.Commit()
-			checkEnumerate(t, bench, rng, ref, fast)
+			compareBatch(t, rng, bench, batch, ref, fast)
 		}
 	})
 }
@@ -218,14 +217,7 @@ func TestBackendsAgreeOnHubs(t *testing.T) {
 		ref, fast := reference.New(), newCPU(t, 1+rng.IntN(4), false)
 		bench := matchertest.NewBench(t, true, plan.New(), queries, ref, fast)
 		for batch := range slices.Chunk(matchertest.RandomStream(rng, shape), 400) {
-			delta := bench.Stage(batch)
-			requests := bench.Requests(func(_ int, r *matcher.Request) { randomRequest(rng, r, len(delta.Net)) })
-			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
-				compareAnswers(t, bench, sign, requests, bench.Search(ref, sign, requests),
-					bench.Search(fast, sign, requests))
-			}
-			bench.Commit()
-			checkEnumerate(t, bench, rng, ref, fast)
+			compareBatch(t, rng, bench, batch, ref, fast)
 		}
 	})
 }

@@ -164,7 +164,7 @@ func (b *Budget) sampled(matches int) {
 	}
 }
 
-// Beyond returns the limit on matches that a group of so many would exceed, or NoCause. They are not counted yet.
+// Beyond returns the limit that a group with this number of matches would exceed, or NoCause. It counts nothing.
 func (b *Budget) Beyond(matches uint64) Cause {
 	if b == nil || !b.armed() {
 		return NoCause
@@ -172,7 +172,8 @@ func (b *Budget) Beyond(matches uint64) Cause {
 	return b.beyond(matches, b.rows.Load()+matches)
 }
 
-// beyond returns the limit on matches that a group of so many exceeds, when the query has found all of these.
+// beyond returns the limit that a group exceeds, or NoCause. matches is the number of its matches, all the number of
+// the query's matches in the batch, with those of the group.
 func (b *Budget) beyond(matches, all uint64) Cause {
 	switch {
 	case b.Matches > 0 && matches > b.Matches:

@@ -62,7 +62,7 @@ func newPlayer(t testing.TB, rng *rand.Rand, size func() int) *player {
 	return &player{Engine: e, edges: slices.Collect(g.View(dyngraph.New).EdgesSeq())}
 }
 
-// group adds an event of so many random matches of a query of one edge.
+// group adds an event with random matches; rows is their number, and the query has one edge.
 func (p *player) group(rng *rand.Rand, q *matcher.Query, rows int) {
 	ev := matcher.Event{
 		Query: q,

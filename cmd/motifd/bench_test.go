@@ -152,7 +152,7 @@ func position(s *service, n int64) int64 {
 				return at
 			}
 		}
-		time.Sleep(time.Millisecond) // the daemon tells nobody when it commits
+		time.Sleep(time.Millisecond) // Status is polled, as by a user: a commit has no signal
 	}
 }
 

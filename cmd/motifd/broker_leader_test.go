@@ -147,8 +147,7 @@ func (c *cluster) coordinator(id string) int {
 		if node > 0 {
 			return int(node)
 		}
-		// The first request makes the brokers create a topic; none tells when it is there.
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond) // brokers create the coordinator's topic, and do not tell when it is there
 	}
 }
 

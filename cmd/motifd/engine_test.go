@@ -58,15 +58,15 @@ type slowBackend struct{ matcher.Backend }
 
 func (slowBackend) Search(_ context.Context, _ dyngraph.Sign, _ []matcher.Request, emit func(matcher.Group) error,
 	_ matcher.Exceeded) ([]matcher.Result, error) {
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // of the bubble's clock: it takes no time
 	err := emit(matcher.Group{})
-	time.Sleep(2 * time.Second)
+	time.Sleep(2 * time.Second) // of the bubble's clock
 	return nil, err
 }
 
 func (slowBackend) Enumerate(_ context.Context, _ dyngraph.Which, _ *matcher.Plan, _ matcher.Want, _ uint64,
 	_ *matcher.Budget, emit func(matcher.Rows) error) (matcher.Result, error) {
-	time.Sleep(3 * time.Second)
+	time.Sleep(3 * time.Second) // of the bubble's clock
 	return matcher.Result{}, emit(matcher.Rows{})
 }
 
@@ -79,12 +79,13 @@ func TestTimedBackend(t *testing.T) {
 			want  time.Duration
 		}{{false, 3 * time.Second}, {true, 8 * time.Second}} {
 			b := &timedBackend{Backend: slowBackend{}, whole: x.whole}
+			receive := func() error { time.Sleep(5 * time.Second); return nil } // of the bubble's clock
 			_, err := b.Search(t.Context(), dyngraph.Inserted, nil,
-				func(matcher.Group) error { time.Sleep(5 * time.Second); return nil }, nil)
+				func(matcher.Group) error { return receive() }, nil)
 			require.NoError(t, err)
 			require.Equal(t, x.want, b.search)
 			_, err = b.Enumerate(t.Context(), dyngraph.New, nil, matcher.WantRows, 0, nil,
-				func(matcher.Rows) error { time.Sleep(5 * time.Second); return nil })
+				func(matcher.Rows) error { return receive() })
 			require.NoError(t, err)
 			require.Equal(t, 2*x.want, b.search)
 		}

@@ -84,31 +84,25 @@ func (p *program) truth(i int32, values []property.Value) Truth {
 	case not:
 		return p.truth(t.a, values).Not()
 	case and:
-		r := True
-		for _, k := range p.lists[t.a:t.b] {
-			if r = r.And(p.truth(k, values)); r == False {
-				break
-			}
-		}
-		return r
+		return p.fold(t, values, True, False, Truth.And)
 	case or:
-		r := False
-		for _, k := range p.lists[t.a:t.b] {
-			if r = r.Or(p.truth(k, values)); r == True {
-				break
-			}
-		}
-		return r
+		return p.fold(t, values, False, True, Truth.Or)
 	case xor:
-		r := False
-		for _, k := range p.lists[t.a:t.b] {
-			if r = r.Xor(p.truth(k, values)); r == Unknown {
-				break
-			}
-		}
-		return r
+		return p.fold(t, values, False, Unknown, Truth.Xor)
 	}
 	return Unknown // a value: compile puts none here
+}
+
+// fold combines the operands of an instruction, from a first truth on, until the result is last: no operand changes it
+// then.
+func (p *program) fold(t *instr, values []property.Value, first, last Truth, combine func(a, b Truth) Truth) Truth {
+	r := first
+	for _, k := range p.lists[t.a:t.b] {
+		if r = combine(r, p.truth(k, values)); r == last {
+			break
+		}
+	}
+	return r
 }
 
 // value evaluates the value at i.

@@ -79,8 +79,8 @@ func TestS17AnUpdateThatFailsItsConditionCostsNoSearch(t *testing.T) {
 	}
 }
 
-// TestS18AWindowIsShared: the search of one anchor that all workers share finds what one worker does, within a window:
-// whoever goes on with a part knows the span of what was mapped before.
+// TestS18AWindowIsShared: within a window, several workers that share the search of one anchor find what one worker
+// finds. A worker that takes over a part of the search takes over the span of the edges mapped so far.
 func TestS18AWindowIsShared(t *testing.T) {
 	graph, insert, q := hubCase(30)
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -20,33 +20,29 @@ import (
 	"motifd/stream/tempfile"
 )
 
-// counting is a device that counts its searches.
-type counting struct {
+// watched is a device that tells of each launch before it is made.
+type watched struct {
 	kernels.Device
-	searches int
+	launched func(kernel string)
 }
 
-func (c *counting) Launch(kernel string, blocks, threads int, params []byte) error {
-	if slices.Contains(kernels.Searches[:], kernel) {
-		c.searches++
-	}
-	return c.Device.Launch(kernel, blocks, threads, params)
+func (w watched) Launch(kernel string, blocks, threads int, params []byte) error {
+	w.launched(kernel)
+	return w.Device.Launch(kernel, blocks, threads, params)
 }
 
-func (c *counting) NewStream() (kernels.Stream, error) {
-	s, err := c.Device.NewStream()
-	return countingStream{s, c}, err
+func (w watched) NewStream() (kernels.Stream, error) {
+	s, err := w.Device.NewStream()
+	return watchedStream{s, w.launched}, err
 }
 
-type countingStream struct {
+type watchedStream struct {
 	kernels.Stream
-	c *counting
+	launched func(kernel string)
 }
 
-func (s countingStream) Launch(kernel string, blocks, threads int, params []byte) error {
-	if slices.Contains(kernels.Searches[:], kernel) {
-		s.c.searches++
-	}
+func (s watchedStream) Launch(kernel string, blocks, threads int, params []byte) error {
+	s.launched(kernel)
 	return s.Stream.Launch(kernel, blocks, threads, params)
 }
 
@@ -108,7 +104,12 @@ func TestP2LooseEdges(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			want = cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())})
 		}
-		dev := &counting{Device: cudatest.NewDevice(t, rng)}
+		searches := 0
+		dev := watched{cudatest.NewDevice(t, rng), func(kernel string) {
+			if slices.Contains(kernels.Searches[:], kernel) {
+				searches++
+			}
+		}}
 		o := randomOptions(rng)
 		o.Device, o.CPU, o.RowMemory = dev, cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, 0
 		if rng.IntN(2) == 0 {
@@ -129,12 +130,12 @@ func TestP2LooseEdges(t *testing.T) {
 			for w := range matcher.WantAny + 1 {
 				for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
 					requests := bench.Requests(func(_ int, r *matcher.Request) { r.Want = w })
-					before := dev.searches
+					before := searches
 					a := bench.Search(want, sign, requests)
 					compareAnswers(t, bench, sign, requests, a, bench.Search(got, sign, requests))
 					seen.add(requests, a)
 					found := func(r matcher.Result) bool { return !r.Count.IsZero() }
-					if slices.ContainsFunc(a.Results, found) && dev.searches == before {
+					if slices.ContainsFunc(a.Results, found) && searches == before {
 						t.Fatal("the device was not asked")
 					}
 				}

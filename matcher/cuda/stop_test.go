@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"motifd/dyngraph"
-	"motifd/kernels"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
@@ -20,35 +19,19 @@ import (
 	"motifd/stream/tempfile"
 )
 
-// stopping is a device whose user gives up after some launches.
+// stopping gives up after some launches.
 type stopping struct {
-	kernels.Device
 	give   func()
 	left   int
 	behind int // launches since
 }
 
-func (d *stopping) launched() {
+func (d *stopping) launched(string) {
 	if d.left--; d.left < 0 {
 		d.behind++
 	} else if d.left == 0 {
 		d.give()
 	}
-}
-
-func (d *stopping) NewStream() (kernels.Stream, error) {
-	s, err := d.Device.NewStream()
-	return stoppingStream{s, d}, err
-}
-
-type stoppingStream struct {
-	kernels.Stream
-	dev *stopping
-}
-
-func (s stoppingStream) Launch(kernel string, blocks, threads int, params []byte) error {
-	s.dev.launched()
-	return s.Stream.Launch(kernel, blocks, threads, params)
 }
 
 // TestStopsSoonOnTheDevice cancels a search after some launches, or when rows come. Hardly any launch follows, and no
@@ -61,10 +44,10 @@ func TestStopsSoonOnTheDevice(t *testing.T) {
 			batch, q := paths(rng, 60, 300, "x", "y", "z")
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			dev := &stopping{Device: cudatest.NewDevice(t, rng), give: cancel, left: -1}
+			dev := &stopping{give: cancel, left: -1}
 			o := randomOptions(rng)
-			o.Device, o.CPU, o.RowMemory, o.Slice = dev, cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())},
-				1<<15, 3
+			o.Device = watched{cudatest.NewDevice(t, rng), dev.launched}
+			o.CPU, o.RowMemory, o.Slice = cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, 1<<15, 3
 			got := cuda.New(o)
 			defer func() { check(t, got.Close()) }()
 			bench := matchertest.NewBench(t, false, plan.New(), []*matcher.Query{q}, got)

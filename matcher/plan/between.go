@@ -49,8 +49,8 @@ type bijections struct {
 	taken            []bool // edges
 }
 
-// item is a vertex, or an edge whose ends come before it, with the conditions all of whose edges come before it or are
-// it.
+// item is a vertex or an edge of the pattern, in the order in which a bijection maps them: an edge comes after its two
+// ends. closes are the conditions that can be tested once the item is mapped, because it is the last of their edges.
 type item struct {
 	edge   bool
 	index  int

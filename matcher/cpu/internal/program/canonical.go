@@ -115,7 +115,6 @@ func CompileCanonical(p *matcher.Plan, f *candidates.Filter, o *matcher.Order, f
 	return c
 }
 
-// backEdge returns pattern edge e as the vertex of an earlier step sees it; its other end is v.
 // closeConditions fills in Closes.
 func (c *CanonicalOrder) closeConditions(p *matcher.Plan) {
 	if p.Own == nil {
@@ -135,6 +134,7 @@ func (c *CanonicalOrder) closeConditions(p *matcher.Plan) {
 	}
 }
 
+// backEdge returns pattern edge e as the vertex of an earlier step sees it; its other end is v.
 func backEdge(p *matcher.Plan, e, v, step int) matcher.BackEdge {
 	b := matcher.BackEdge{Edge: e, Step: step, Label: p.EdgeLabels[e]}
 	if p.Directed {

@@ -113,7 +113,7 @@ func (a *Admission) Add(s *Span, e dyngraph.EdgeIndex) bool {
 	return !v.IsNull()
 }
 
-// Within reports whether the span is at most so many milliseconds.
+// Within reports whether the span is at most ms milliseconds long. A span without edges is.
 func (s *Span) Within(ms int64) bool {
 	return s.Least > s.Most || uint64(s.Most)-uint64(s.Least) <= uint64(ms)
 }
