@@ -117,7 +117,8 @@ soak: ## run the daemon for DURATION (10m) on a stream that inserts and deletes;
 
 .PHONY: vet
 vet: ## go vet, with every build tag but those that need cuda.h
-	$(GO) vet -tags data,kafka,emu,ptx ./...
+	$(GO) vet ./cmd/motifd
+	$(GO) vet -tags cypher,data,kafka,emu,ptx ./...
 
 .PHONY: lint
 lint: vet ## vet, staticcheck, gofmt, and lines of at most 120 columns in Go, CUDA and Markdown

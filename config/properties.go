@@ -56,7 +56,7 @@ func (v *validator) properties() {
 	}
 	schema := g.Schema()
 	if schema != nil {
-		if err := schema.Validate(false); err != nil {
+		if err := schema.Validate(); err != nil {
 			v.fail("graph.properties.edges", "%v", err)
 		}
 	}
@@ -72,8 +72,8 @@ func (v *validator) properties() {
 	}
 }
 
-// ParseProperties reads a declaration of properties as graph.properties has it, in YAML or JSON: the text itself, or
-// the file that it names.
+// ParseProperties reads a declaration of properties as graph.properties has it, in YAML or JSON. name stands for the
+// text in errors.
 func ParseProperties(name string, text []byte) (*property.Schema, error) {
 	p := &Properties{}
 	if errs := bindText(p, name, text); len(errs) > 0 {
@@ -86,7 +86,7 @@ func ParseProperties(name string, text []byte) (*property.Schema, error) {
 	if schema == nil {
 		return nil, fmt.Errorf("%s: no property is declared; write edges: {LABEL: {NAME: TYPE}}", name)
 	}
-	if err := schema.Validate(false); err != nil {
+	if err := schema.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return schema, nil

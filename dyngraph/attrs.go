@@ -1,6 +1,10 @@
 package dyngraph
 
-import "bytes"
+import (
+	"bytes"
+
+	"motifd/dyngraph/property"
+)
 
 // attrs holds edge attributes in columns by edge index. A column takes no memory before its first use.
 type attrs struct {
@@ -70,7 +74,7 @@ func (a Attr) normal() Attr {
 	if len(a.Props) == 0 {
 		a.Props = nil
 	}
-	a.Values = withoutNulls(a.Values)
+	a.Values = property.WithoutNulls(a.Values)
 	return a
 }
 

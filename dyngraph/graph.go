@@ -239,8 +239,8 @@ func (v View) Attr(e EdgeIndex) Attr {
 	return v.g.attr.get(e)
 }
 
-// Value returns a declared value of an edge as of the view's graph; property.TS stands for its time. It is null where
-// the edge has none, and where its label does not declare it.
+// Value returns the value of an edge in a column as of the view's graph, null where the edge has none. property.TS
+// stands for its time, declared or not.
 func (v View) Value(e EdgeIndex, column int) property.Value {
 	if v.w == New {
 		if a := v.g.staged.renewedValues(v.g.order[e]); a != nil {

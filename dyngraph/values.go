@@ -104,17 +104,6 @@ func equalValues(a, b []property.Value) bool {
 	return true
 }
 
-// withoutNulls takes the nulls off the end.
-func withoutNulls(values []property.Value) []property.Value {
-	for len(values) > 0 && values[len(values)-1].IsNull() {
-		values = values[:len(values)-1]
-	}
-	if len(values) == 0 {
-		return nil
-	}
-	return values
-}
-
 // checkValues refuses values that are not of their columns' types, or that the label does not declare.
 func (g *Graph) checkValues(label string, values []property.Value) error {
 	if err := g.columns.Check(label, values); err != nil {

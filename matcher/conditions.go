@@ -11,11 +11,14 @@ import (
 // Conditioned reports whether a match needs more of its elements than their labels and ends: conditions, or a window.
 func (q *Query) Conditioned() bool { return len(q.Conditions) > 0 || q.Within > 0 }
 
+// Between reports whether some condition compares several elements.
+func (q *Query) Between() bool {
+	return slices.ContainsFunc(q.Conditions, func(c *condition.Condition) bool { return !c.Own() })
+}
+
 // OwnOnly reports whether all that a match needs beside labels and ends is about one element each. Then it can be
 // decided element by element.
-func (q *Query) OwnOnly() bool {
-	return q.Within == 0 && !slices.ContainsFunc(q.Conditions, func(c *condition.Condition) bool { return !c.Own() })
-}
+func (q *Query) OwnOnly() bool { return q.Within == 0 && !q.Between() }
 
 // ElementName returns the name of an element of the pattern.
 func (q *Query) ElementName(r condition.Ref) string {

@@ -70,14 +70,19 @@ func (s *stepper) findLost(w *work) error {
 }
 
 // intact reports whether the witness is a match still: its edges are there and, where the query has conditions, the
-// same versions of them (LANGUAGE S15).
+// same versions of them (DESIGN S15).
 func (w *work) intact(view dyngraph.View) bool {
 	q := w.state.Query
+	conditioned := q.Conditioned()
 	for _, x := range w.witness[len(q.Vertices):] {
 		e := dyngraph.EdgeIndex(x)
-		_, _, changed := view.Graph().Staged(e)
-		if !view.Visible(e) || changed && q.Conditioned() {
+		if !view.Visible(e) {
 			return false
+		}
+		if conditioned {
+			if _, _, changed := view.Graph().Staged(e); changed {
+				return false
+			}
 		}
 	}
 	return true

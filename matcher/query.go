@@ -97,13 +97,13 @@ type Query struct {
 	Vertices []QueryVertex `json:"vertices"`
 	Edges    []QueryEdge   `json:"edges"`
 
-	// Conditions are what WHERE and property maps demand (LANGUAGE S17): a match has all of them true. Their elements
+	// Conditions are what WHERE and property maps demand (DESIGN S17): a match has all of them true. Their elements
 	// are the pattern's, by index.
 	Conditions []*condition.Condition `json:"conditions,omitempty"`
-	// Within bounds the greatest ts of a match's edges less the least, in milliseconds (LANGUAGE S18); 0 is no bound.
+	// Within bounds the greatest ts of a match's edges less the least, in milliseconds (DESIGN S18); 0 is no bound.
 	// A match with an edge without ts is not within it.
 	Within int64 `json:"within,omitempty"`
-	// Fields are what RETURN lists (LANGUAGE S22).
+	// Fields are what RETURN lists (DESIGN S22).
 	Fields []Field `json:"fields,omitempty"`
 
 	Unit     Unit     `json:"unit"`

@@ -28,6 +28,8 @@ type graphFlags struct {
 	patternFlags `embed:""`
 
 	MaxExpansion int `help:"${max_expansion_help} (default: ${default})." default:"1000" placeholder:"N"`
+
+	declared *property.Schema // what schema has read
 }
 
 // patternFlags are what patterns read beside their text.
@@ -56,13 +58,14 @@ func (f *patternFlags) params() (config.Params, error) {
 	return params, nil
 }
 
-// schema returns the declared properties, nil for none: from a file, or from the flag itself.
+// schema returns the declared properties, nil for none: from a file, or from the flag itself. It is read once: a pipe
+// has its text once only.
 func (f *graphFlags) schema() (*property.Schema, error) {
-	if f.Properties == "" {
-		return nil, nil
+	if f.Properties == "" || f.declared != nil {
+		return f.declared, nil
 	}
 	name, text := "--properties", []byte(f.Properties)
-	if !strings.Contains(f.Properties, ": ") {
+	if !strings.Contains(f.Properties, ": ") && !strings.HasPrefix(strings.TrimSpace(f.Properties), "{") {
 		file, err := os.ReadFile(f.Properties)
 		if err != nil {
 			return nil, command.Refuse(fmt.Errorf("--properties: %w; the text itself has edges: {..}", err))
@@ -73,6 +76,7 @@ func (f *graphFlags) schema() (*property.Schema, error) {
 	if err != nil {
 		return nil, command.Refuse(err)
 	}
+	f.declared = s
 	return s, nil
 }
 

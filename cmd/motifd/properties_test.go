@@ -153,4 +153,7 @@ func TestPropertiesFlags(t *testing.T) {
 	text := succeed(t, dir, "explain", "big.cypher", "plain.cypher", "--properties="+propertiesYAML, "--within=1h",
 		"--param=big=1").stdout
 	require.Contains(t, text, "t.amount >= 1")
+	text = succeed(t, dir, "explain", "big.cypher", `--properties={"edges":{"T":{"amount":"int64","ts":"timestamp"}}}`,
+		"--param=big=1").stdout
+	require.Contains(t, text, "t.amount >= 1")
 }

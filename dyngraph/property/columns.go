@@ -113,12 +113,16 @@ func (c *Columns) Declares(label string, column int) bool {
 // Check refuses values, given by column, that are not of their columns' types, or that the label does not declare. The
 // error says what the edge or vertex has.
 func (c *Columns) Check(label string, values []Value) error {
+	if len(values) == 0 {
+		return nil
+	}
+	l := c.of(label)
 	for i, v := range values {
 		switch {
 		case v.IsNull():
 		case i >= len(c.all):
 			return fmt.Errorf("a value in column %d; there are %d columns of declared properties", i, len(c.all))
-		case !c.Declares(label, i):
+		case !l.has[i]:
 			return fmt.Errorf("a value of the property %q, which the label %q does not declare as %v",
 				cut(c.all[i].Name), cut(label), c.all[i].Type)
 		case v.Type() != c.all[i].Type:
@@ -127,4 +131,15 @@ func (c *Columns) Check(label string, values []Value) error {
 		}
 	}
 	return nil
+}
+
+// WithoutNulls takes the nulls off the end of values by column, so that equal values are equal slices; nil for none.
+func WithoutNulls(values []Value) []Value {
+	for len(values) > 0 && values[len(values)-1].IsNull() {
+		values = values[:len(values)-1]
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	return values
 }

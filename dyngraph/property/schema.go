@@ -19,16 +19,10 @@ type Schema struct {
 	Edges    Declarations `json:"edges,omitempty"`
 }
 
-// Validate checks that every declaration can be meant. several says that a vertex may have several labels: a property
-// of vertices has one type then, whatever the label.
-func (s *Schema) Validate(several bool) error {
+// Validate checks that every declaration can be meant.
+func (s *Schema) Validate() error {
 	if err := s.Vertices.validate("vertex"); err != nil {
 		return err
-	}
-	if several {
-		if err := s.Vertices.oneType(); err != nil {
-			return err
-		}
 	}
 	for label, props := range s.Edges {
 		if t, ok := props["ts"]; ok && t.Kind != Timestamp {
@@ -52,21 +46,6 @@ func (d Declarations) validate(what string) error {
 				return fmt.Errorf("property %q of the %s label %q is declared %v, and %v for every label (%q); "+
 					"declare it once, or with one type", name, what, label, t, all, Any)
 			}
-		}
-	}
-	return nil
-}
-
-func (d Declarations) oneType() error {
-	types, first := make(map[string]Type), make(map[string]string)
-	for _, label := range slices.Sorted(maps.Keys(d)) {
-		for _, name := range slices.Sorted(maps.Keys(d[label])) {
-			t := d[label][name]
-			if had, ok := types[name]; ok && had != t {
-				return fmt.Errorf("property %q is declared %v for the vertex label %q and %v for %q; a vertex may "+
-					"have both labels, so declare it with one type", name, had, first[name], t, label)
-			}
-			types[name], first[name] = t, label
 		}
 	}
 	return nil

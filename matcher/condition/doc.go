@@ -1,4 +1,4 @@
-// Package condition holds what a pattern demands of the properties of a match: the WHERE of LANGUAGE S17.
+// Package condition holds what a pattern demands of the properties of a match: the WHERE of DESIGN S17.
 //
 //	idea    a WHERE is a set of conditions, the operands of its top-level ANDs. Each is about one element of the pattern
 //	        (own) or compares several. It is resolved against the declared properties once, and then evaluated on an

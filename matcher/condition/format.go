@@ -119,7 +119,7 @@ func slotKey(s Slot) string {
 }
 
 // normal puts the operands of symmetric comparisons in the order of their text, and turns > and >= around: a > b is
-// b < a. It returns the term where nothing changes.
+// b < a. It returns a copy.
 func (t *term) normal(name func(Slot) string) *term {
 	n := *t
 	n.args = make([]*term, len(t.args))

@@ -12,7 +12,7 @@ import (
 	"motifd/matcher/pattern"
 )
 
-// TestByHand evaluates conditions on values whose truth is known: the traps of LANGUAGE, nulls, overflow, durations.
+// TestByHand evaluates conditions on values whose truth is known: traps, nulls, overflow, durations.
 func TestByHand(test *testing.T) {
 	real := func(x float64) property.Value {
 		v, err := property.Float(x)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Labels is what a pattern demands of an element's labels (LANGUAGE S21): alternatives, each of which demands that some
+// Labels is what a pattern demands of an element's labels: alternatives, each of which demands that some
 // labels are there and others absent. None at all is no demand. Labels are kept in normal form, so that equal ones have
 // equal text.
 type Labels []Alternative

@@ -98,7 +98,7 @@ func (b *Backend) concernEdge(n *dyngraph.NetEdge, note func(c *compiled, sign d
 	for k := range fits {
 		f := &fits[k].Of
 		if f.how == byBits && has(from, f.from) && has(to, f.to) || f.how == bySteps && b.admits(f.o, n) {
-			if *f.c.missing == 0 && b.meets(f.own, n) {
+			if *f.c.missing == 0 && f.c.noted[program.SignIndex(n.Sign)] != b.phase && b.meets(f.own, n) {
 				note(f.c, n.Sign)
 			}
 		}

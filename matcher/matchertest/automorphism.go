@@ -6,7 +6,7 @@ import (
 )
 
 // Automorphism is a permutation of a pattern's vertices and one of its edges that preserve labels, ends and
-// direction, and the set of conditions (DESIGN S4, LANGUAGE S17).
+// direction, and the set of conditions (DESIGN S4, S17).
 type Automorphism struct {
 	Vertices, Edges []int
 }

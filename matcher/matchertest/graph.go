@@ -19,7 +19,7 @@ type Vertex struct {
 type Edge struct {
 	From, To Vertex
 	Label    string
-	Version  string // its declared values (LANGUAGE S15)
+	Version  string // its declared values (DESIGN S15)
 }
 
 // Graph is the dynamic graph as two maps. It is slow on purpose and shares no code with package dyngraph.

@@ -6,7 +6,7 @@
 // What a language has and motifd has not is refused by name, with the line and column where it stands and what would
 // be right (DESIGN S10). The file's extension decides on the language; nothing is guessed from its content.
 //
-// Parse reads labels and directions. ParseRule reads all that step 1 of LANGUAGE lets a Cypher pattern ask: conditions,
+// Parse reads labels and directions. ParseRule reads all that a Cypher pattern may ask (DESIGN S17, S22): conditions,
 // property maps, parameters, alternatives of labels, fields of RETURN. It resolves them against declared properties;
 // what conditions mean is package condition's. One parser serves both: Parse refuses the rest by name.
 //

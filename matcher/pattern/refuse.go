@@ -182,9 +182,9 @@ func (p *parser) patternAhead() bool {
 	case ":", "{":
 		return true
 	case ")":
+		edgeGoesOn := func(i int) bool { return at(i).Value == "-" || at(i).Value == "[" }
 		edge := at(i + 1).Value
-		return !named || edge == "-" && strings.Contains("-[", at(i+2).Value) ||
-			edge == "<" && at(i+2).Value == "-" && strings.Contains("-[", at(i+3).Value)
+		return !named || edge == "-" && edgeGoesOn(i+2) || edge == "<" && at(i+2).Value == "-" && edgeGoesOn(i+3)
 	}
 	return false
 }
@@ -194,7 +194,10 @@ func unescape(literal string) (string, error) {
 	var b strings.Builder
 	for s := literal[1 : len(literal)-1]; s != ""; {
 		if s[0] != '\\' {
-			n := strings.IndexByte(s+`\`, '\\')
+			n := strings.IndexByte(s, '\\')
+			if n < 0 {
+				n = len(s)
+			}
 			b.WriteString(s[:n])
 			s = s[n:]
 			continue

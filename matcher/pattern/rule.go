@@ -23,8 +23,8 @@ type Declared struct {
 	SeveralLabels bool
 }
 
-// Rule is a pattern with all that step 1 of LANGUAGE lets it ask. Query alone says less: its Label is empty where an
-// element has alternatives, several labels or absent ones.
+// Rule is a pattern with its conditions and its fields (DESIGN S17, S22). Query alone says less: its Label is empty
+// where an element has alternatives, several labels or absent ones.
 type Rule struct {
 	Query        *matcher.Query
 	VertexLabels []condition.Labels // by pattern vertex; nil is no demand
@@ -186,12 +186,7 @@ func (p *cypherBuilder) readable(e *condition.Expr, format string) (err error) {
 func (p *cypherBuilder) mapConditions(q *matcher.Query) ([]*condition.Expr, error) {
 	var all []*condition.Expr
 	for _, m := range p.maps {
-		variable := ""
-		if m.of.Edge {
-			variable = q.Edges[m.of.Index].Name
-		} else {
-			variable = q.Vertices[m.of.Index].Name
-		}
+		variable := q.ElementName(m.of)
 		seen := make(map[string]bool)
 		for _, entry := range m.entries {
 			key, err := p.unquote(entry.key)

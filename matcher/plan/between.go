@@ -6,7 +6,7 @@ import (
 )
 
 // symmetryBetween is symmetry for a pattern with conditions between elements: an automorphism maps the set of
-// conditions onto itself (LANGUAGE S17, S23). That joins edges that may lie anywhere in the pattern, so vertices and
+// conditions onto itself (DESIGN S17). That joins edges that may lie anywhere in the pattern, so vertices and
 // edges are mapped one after the other, and each condition is looked up once its last edge is mapped.
 //
 // The representative of an orbit is singled out by a stabiliser chain over the vertices, as in symmetry, and then one

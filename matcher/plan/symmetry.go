@@ -2,10 +2,8 @@ package plan
 
 import (
 	"math/bits"
-	"slices"
 
 	"motifd/matcher"
-	"motifd/matcher/condition"
 )
 
 // symmetry fills in the plan's automorphisms and the constraints that single out one representative per orbit.
@@ -15,7 +13,7 @@ import (
 // that fix 0..i-1 (a stabiliser chain with base 0, 1, 2, ...; Grochow and Kellis, RECOMB 2007, section 3.2). The
 // group's order is the product of these orbits' sizes.
 func symmetry(p *matcher.Plan) {
-	if slices.ContainsFunc(p.Query.Conditions, func(c *condition.Condition) bool { return !c.Own() }) {
+	if p.Query.Between() {
 		symmetryBetween(p)
 		return
 	}

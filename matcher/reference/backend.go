@@ -151,7 +151,7 @@ func (b *Backend) find(ctx context.Context, sign dyngraph.Sign, req *matcher.Req
 }
 
 // difference returns the rows that are not among the others, in their order. A row with an edge that the batch replaces
-// is not: there it has another version of the edge (LANGUAGE S15).
+// is not: there it has another version of the edge (DESIGN S15).
 func (b *Backend) difference(q *matcher.Query, rows, others []row) []row {
 	in := make(map[string]bool, len(others))
 	for _, r := range others {

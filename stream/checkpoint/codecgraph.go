@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 )
 
 // The bits of an attribute value's first byte.
@@ -26,7 +27,7 @@ func appendAttr(b []byte, a *dyngraph.Attr) []byte {
 	if len(a.Props) > 0 {
 		flags |= attrProps
 	}
-	values := withoutNulls(a.Values)
+	values := property.WithoutNulls(a.Values)
 	if len(values) > 0 {
 		flags |= attrValues
 	}

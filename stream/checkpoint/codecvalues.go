@@ -19,14 +19,6 @@ const (
 	valueTimestamp
 )
 
-// withoutNulls takes the nulls off the end, so that equal values are stored as equal bytes.
-func withoutNulls(values []property.Value) []property.Value {
-	for len(values) > 0 && values[len(values)-1].IsNull() {
-		values = values[:len(values)-1]
-	}
-	return values
-}
-
 // appendValues encodes values by column. The last one is not null.
 func appendValues(b []byte, values []property.Value) []byte {
 	b = binary.AppendUvarint(b, uint64(len(values)))

@@ -30,7 +30,7 @@ func TestValuesRoundTrip(t *testing.T) {
 		got := d.attr()
 		require.False(t, d.bad)
 		require.Empty(t, d.b)
-		require.Equal(t, len(withoutNulls(a.Values)), len(got.Values))
+		require.Equal(t, len(property.WithoutNulls(a.Values)), len(got.Values))
 		require.True(t, n == 0 || len(got.Values) == 0 || got.Values[len(got.Values)-1] == values[len(got.Values)-1])
 		for i := range got.Values {
 			require.Equal(t, values[i], got.Values[i])

@@ -192,7 +192,7 @@ func randomValues(rng *rand.Rand, label string) []property.Value {
 		}
 		values[column] = v
 	}
-	return withoutNulls(values)
+	return property.WithoutNulls(values)
 }
 
 func (h *history) options() dyngraph.Options {

@@ -121,6 +121,7 @@ func (v *verifier) content() error {
 	err := v.each(spaceLabel, "labels", want.labels.count, func(key, value []byte) error {
 		got.labels.add(key, value)
 		v.out.Labels++
+		v.labels = append(v.labels, string(value))
 		id, ok := parseID(key)
 		if !ok || uint64(id) != v.out.Labels {
 			return v.notef("label key %x where label %d was expected", key, v.out.Labels)
@@ -129,7 +130,6 @@ func (v *verifier) content() error {
 			return v.notef("label %q is there twice, as %d and %d", value, first, id)
 		}
 		names[string(value)] = id
-		v.labels = append(v.labels, string(value))
 		if len(value) == 0 {
 			return v.notef("label %d is empty", id)
 		}
@@ -208,10 +208,9 @@ func (v *verifier) edge(r *dyngraph.EdgeRecord, ids *bitmap) error {
 		return v.notef("%s is a self-loop", name)
 	case !v.c.settings.Directed && r.From > r.To:
 		return v.notef("%s of an undirected graph is not under its lower end", name)
-	case int(r.Label) < len(v.labels):
-		if err := v.columns.Check(v.labels[r.Label], r.Attr.Values); err != nil {
-			return v.notef("%s has %w", name, err)
-		}
+	}
+	if err := v.columns.Check(v.labels[r.Label], r.Attr.Values); err != nil {
+		return v.notef("%s has %w", name, err)
 	}
 	return nil
 }

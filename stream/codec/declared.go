@@ -9,7 +9,7 @@ import (
 	"motifd/stream"
 )
 
-// declaredReader takes the declared properties out of those that an update brings, and gives them their types (LANGUAGE
+// declaredReader takes the declared properties out of those that an update brings, and gives them their types (DESIGN
 // S13). The others ride along in Attr.Props.
 type declaredReader struct {
 	columns *property.Columns
@@ -120,7 +120,11 @@ func (d *declaredReader) fromText(label, name, text string) (bool, *stream.Decod
 	if !ok || text == "" {
 		return ok, nil
 	}
-	v, err := property.FromText(d.columns.All()[column].Type, strings.Clone(text))
+	t := d.columns.All()[column].Type
+	if t.Kind == property.String {
+		text = strings.Clone(text) // the value keeps it
+	}
+	v, err := property.FromText(t, text)
 	if err != nil {
 		return true, d.refuse(label, column, err)
 	}

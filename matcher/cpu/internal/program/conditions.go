@@ -9,7 +9,7 @@ import (
 	"motifd/matcher"
 )
 
-// The conditions of a query (LANGUAGE S17) are tested as early as they can be: those on one edge where a data edge is
+// The conditions of a query (DESIGN S17) are tested as early as they can be: those on one edge where a data edge is
 // admitted as its image, the anchor's before anything is searched; those on several, and the window, once the step is
 // mapped that maps the last of these edges. Values are those of the view that is searched.
 
