@@ -32,8 +32,7 @@ type Config struct {
 // Graph says what the graph is and how it begins.
 type Graph struct {
 	Directed        bool   `yaml:"directed"`
-	ParallelEdges   bool   `yaml:"parallel_edges"` // refused by name
-	Bootstrap       string `yaml:"bootstrap"`      // file loaded into a fresh checkpoint without emitting
+	Bootstrap       string `yaml:"bootstrap"` // file loaded into a fresh checkpoint without emitting
 	BootstrapFormat string `yaml:"bootstrap_format"`
 	BootstrapCSV    string `yaml:"bootstrap_csv"` // columns, as CSV.Columns
 	MaxEdges        uint64 `yaml:"max_edges"`     // 0: what edge indexes allow

@@ -70,11 +70,6 @@ func (c *Config) validate(getenv func(string) (string, bool), gpu bool) error {
 
 func (v *validator) graph() {
 	g := &v.c.Graph
-	if g.ParallelEdges {
-		v.fail("graph.parallel_edges", "parallel edges with the same ends and label are not supported yet; leave it "+
-			"false: "+
-			"an insertion of a present edge renews its id, ts and props")
-	}
 	v.properties()
 	v.oneOf("graph.bootstrap_format", g.BootstrapFormat, "auto", "json", "csv", "text")
 	if g.Bootstrap != "" {
