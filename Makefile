@@ -9,6 +9,8 @@ VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 
 export CGO_ENABLED ?= 0
 # One set of compiled packages for all: what -trimpath changes about a package, it changes about what imports it.
 export GOFLAGS := -trimpath $(GOFLAGS)
+# Tools look at what the race detector compiles where GOFLAGS has -race; they need it not for themselves.
+TOOL        := $(GO) run -race=false
 
 .PHONY: help
 help: ## list the targets
@@ -36,6 +38,7 @@ test: ## run all tests that need nothing but this repository
 
 # Packages that start no goroutine: the race detector finds nothing there, and takes ten times as long.
 SEQUENTIAL = cmd/motifd/internal/benchcase cmd/motifd/internal/payments config dyngraph kernels \
+	dyngraph/property matcher/condition \
 	matcher/internal/candidates matcher/pattern matcher/plan matcher/reference matcher/cpu/internal/count \
 	matcher/cpu/internal/ivm matcher/cpu/internal/program matcher/internal/rowsort matcher/cuda/placement \
 	stream/kafka/internal/recordbatch
@@ -51,6 +54,14 @@ test-data: ## run the cases with known answers in ../shared/data
 	@test -d ../shared/data || { echo "../shared/data is missing: the cases with known answers are there" >&2; exit 1; }
 	$(GO) test -tags data -timeout 30m -run '^TestData' \
 		$$(grep -rl --include='*_test.go' '^//go:build data' . | xargs grep -l '^func TestData' | xargs -n1 dirname | sort -u)
+
+DUCKDB := duckdb==1.3.2
+
+.PHONY: test-finbench
+test-finbench: ## evaluate FinBench's stream with DuckDB, and compare with what test-data expects; Python 3.9, and pip fetches DuckDB
+	@test -d build/finbench || python3 -m pip install -q --target build/finbench $(DUCKDB)
+	PYTHONPATH=build/finbench python3 .ci/finbench/evaluate.py ../shared/data/finbench/finbench_sf0.01_stream.csv.gz | \
+		diff cmd/motifd/testdata/finbench.tsv -
 
 CYPHER_LINTER := @neo4j-cypher/language-support@2.0.0-next.38
 
@@ -99,11 +110,13 @@ bench-pair: ## compare two builds of motifd, OLD=path and NEW=path: processor ti
 # What .ci/run has no time for: more kills and restarts, a daemon that runs for DURATION, fuzzing beyond the seeds, the
 # emulator under MSan and TSan.
 .PHONY: ci-full
-ci-full: ## .ci/run and the long checks: more seeds, sanitizers, story with default limits, torture, soak, fuzz; takes about two hours
+ci-full: ## .ci/run and the long checks: more seeds, also under race; sanitizers, story with default limits, torture, soak, fuzz; takes about two hours
 	.ci/run
 	MOTIFD_TEST_TIMES=10 $(GO) test -timeout 90m -count 1 ./matcher/... ./dyngraph
-	MOTIFD_TEST_TIMES=4 $(MAKE) test-gpu-code
+	MOTIFD_TEST_TIMES=100 $(GO) test -timeout 90m -count 1 -v -run S17RandomBatches ./matcher
+	MOTIFD_TEST_TIMES=8 $(MAKE) race test-gpu-code
 	$(MAKE) test-gpu-sanitizers
+	$(MAKE) test-finbench
 	$(MAKE) story LIMITS=default
 	$(MAKE) torture
 	$(MAKE) soak
@@ -112,8 +125,9 @@ ci-full: ## .ci/run and the long checks: more seeds, sanitizers, story with defa
 DURATION    ?= 10m
 
 .PHONY: soak
-soak: ## run the daemon for DURATION (10m) on a stream that inserts and deletes; memory, goroutines, file handles stay flat, the disk bounded
+soak: ## run the daemon for DURATION (10m) on a stream that inserts and deletes; memory, goroutines, file handles stay flat, the disk bounded; then 24 hours of event time with a retention of one
 	SOAK_DURATION=$(DURATION) $(GO) test -timeout 0 -count 1 -v -run P4Soak ./cmd/motifd
+	STEADY_RATE=100000 $(GO) test -timeout 0 -count 1 -v -run S20SteadyState ./stream
 
 .PHONY: vet
 vet: ## go vet, with every build tag but those that need cuda.h
@@ -122,9 +136,9 @@ vet: ## go vet, with every build tag but those that need cuda.h
 
 .PHONY: lint
 lint: vet ## vet, staticcheck, gofmt, and lines of at most 120 columns in Go, CUDA and Markdown
-	$(GO) run ./.ci/columns
-	$(GO) run $(STATICCHECK) ./...
-	$(GO) run $(STATICCHECK) -tags data,kafka,emu,ptx $(GPU_PACKAGES) ./stream/kafka/...
+	$(TOOL) ./.ci/columns
+	$(TOOL) $(STATICCHECK) ./cmd/motifd
+	$(TOOL) $(STATICCHECK) -tags cypher,data,kafka,emu,ptx ./...
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt -w these files:"; echo "$$unformatted"; exit 1; } >&2
 
 # A number of inputs and not a time: when its time ends, go test can report the deadline as a failure of the target.
@@ -142,16 +156,17 @@ fuzz: ## run every fuzz target on FUZZTIME (10000x) inputs
 # a new loader where the program is there already.
 GPU_PACKAGES = ./kernels ./matcher/cuda/... ./cmd/motifd
 CUDA_DIR ?= build/cuda
+CUDA_PROGRAM ?= bin/motifd-cuda
 CUDA_ENV  = settings=$$(kernels/headers.sh $(CUDA_DIR)) && eval "export $$settings"
 
 .PHONY: cuda
 cuda: ## build ./bin/motifd-cuda, motifd with the GPU backend, and vet it; needs a C compiler, and Python's pip for cuda.h
 	$(CUDA_ENV) && $(GO) vet -tags cuda,gpu,data $(GPU_PACKAGES) && \
-		rm -f bin/motifd-cuda && $(GO) build -tags cuda -ldflags "-X main.linked=$(VERSION)" -o bin/motifd-cuda ./cmd/motifd
+		rm -f $(CUDA_PROGRAM) && $(GO) build -tags cuda -ldflags "-X main.linked=$(VERSION)" -o $(CUDA_PROGRAM) ./cmd/motifd
 
 .PHONY: test-cuda
 test-cuda: ## staticcheck the GPU backend, and test what it says of drivers and devices that lack something; needs what cuda needs
-	$(CUDA_ENV) && $(GO) run $(STATICCHECK) -tags cuda,gpu,data $(GPU_PACKAGES) && $(GO) test -count 1 -tags cuda ./kernels && \
+	$(CUDA_ENV) && $(TOOL) $(STATICCHECK) -tags cuda,gpu,data $(GPU_PACKAGES) && $(GO) test -count 1 -tags cuda ./kernels && \
 		$(GO) test -count 1 -tags cuda -run NoDriver ./cmd/motifd
 
 .PHONY: ptx

@@ -32,6 +32,12 @@ func newSources() *sources {
 	return &sources{at: make(map[string]string), nodes: make(map[string]ast.Node)}
 }
 
+// isSet tells whether a field was set, by file, environment or flag.
+func (s *sources) isSet(path string) bool {
+	_, ok := s.at[path]
+	return ok
+}
+
 // where returns the place of a field, or of the nearest section around it.
 func (s *sources) where(path string) string {
 	for p := path; p != ""; {

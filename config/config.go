@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"motifd/stream"
 	"motifd/stream/file"
 	"motifd/stream/kafka/publish"
 )
@@ -14,6 +15,7 @@ type Config struct {
 	Graph      Graph      `yaml:"graph"`
 	Input      Input      `yaml:"input"`
 	Batch      Batch      `yaml:"batch"`
+	Time       Time       `yaml:"time"`
 	Output     Output     `yaml:"output"`
 	QueriesDir string     `yaml:"queries_dir"` // every .cypher, .txt and .graph file in it is a query
 	Queries    []Query    `yaml:"queries"`
@@ -39,15 +41,30 @@ type Graph struct {
 	OnMaxEdges      string `yaml:"on_max_edges"`  // one of OnMaxEdges...
 	MaxVertices     uint64 `yaml:"max_vertices"`  // 0: what dense ids allow
 
-	Properties   Properties        `yaml:"properties"`
-	EdgeIdentity string            `yaml:"edge_identity"` // "": as it always was, where nothing is declared
-	Retention    map[string]string `yaml:"retention"`     // refused by name
+	Properties      Properties      `yaml:"properties"`
+	EdgeIdentity    string          `yaml:"edge_identity"`     // see EdgeIDs
+	VertexLabels    string          `yaml:"vertex_labels"`     // one of VertexLabels...
+	MaxVertexLabels uint64          `yaml:"max_vertex_labels"` // of one vertex that may have several; 0: no limit
+	Retention       map[string]Span `yaml:"retention"`         // by label, or *: for the others; none: no edge expires
+	VertexExpiry    string          `yaml:"vertex_expiry"`     // one of VertexExpiry...
 }
 
 // What graph.max_edges does when it is reached.
 const (
 	OnMaxEdgesPause  = "pause"  // the input waits
 	OnMaxEdgesReject = "reject" // new edges are dead letters
+)
+
+// How many labels graph.vertex_labels lets a vertex have.
+const (
+	VertexLabelsOne     = "one"
+	VertexLabelsSeveral = "several" // they come and go
+)
+
+// What graph.vertex_expiry removes.
+const (
+	VertexExpiryNone     = "none"
+	VertexExpiryIsolated = "isolated" // vertices without edges that no +v declared
 )
 
 // Input is where updates come from: exactly one of Kafka and File is set.
@@ -191,6 +208,8 @@ type Query struct {
 	WorkBudget         uint64 `yaml:"work_budget"`
 	OverBudget         string `yaml:"over_budget"` // skip or suspend
 	Sample             uint64 `yaml:"sample"`      // keeps one match in Sample; 0 and 1 keep all
+	OnExpiry           string `yaml:"on_expiry"`   // emit or silent, where an edge of a match expires
+	OnChange           string `yaml:"on_change"`   // emit or silent, where a match holds before and after a change
 	Mode               string `yaml:"mode"`        // live or shadow
 
 	Within Span   `yaml:"within"` // greatest ts of a match less the least; 0: any
@@ -213,6 +232,7 @@ type Engine struct {
 type SearchLimits struct {
 	GroupMatches uint64   `yaml:"group_matches"` // of one anchor and one query, or of a backfill
 	QueryMatches uint64   `yaml:"query_matches"` // of one query in one batch
+	QueryOutput  Size     `yaml:"query_output"`  // what is written of them
 	QueryTime    Duration `yaml:"query_time"`    // of one query in one batch, summed over threads
 	BatchTime    Duration `yaml:"batch_time"`    // of all queries in one batch, summed over threads
 	SpillBytes   Size     `yaml:"spill_bytes"`   // temporary files of one batch
@@ -300,7 +320,8 @@ type Log struct {
 // Default returns the configuration before anything is set.
 func Default() *Config {
 	return &Config{
-		Graph: Graph{Directed: true, BootstrapFormat: "auto", OnMaxEdges: OnMaxEdgesPause},
+		Graph: Graph{Directed: true, BootstrapFormat: "auto", OnMaxEdges: OnMaxEdgesPause, MaxVertexLabels: 100,
+			VertexExpiry: VertexExpiryNone},
 		Input: Input{
 			Format:        "auto",
 			UnknownFields: "refuse",
@@ -314,7 +335,9 @@ func Default() *Config {
 				MaxExpansion:       file.DefaultMaxExpansion,
 			},
 		},
-		Batch:  Batch{MaxUpdates: 10_000, MaxBytes: 8 * MiB, Linger: Duration(50 * time.Millisecond)},
+		Batch: Batch{MaxUpdates: 10_000, MaxBytes: 8 * MiB, Linger: Duration(50 * time.Millisecond)},
+		Time: Time{Idle: Duration(time.Minute), MaxExpired: stream.DefaultMaxExpired, Late: LateDrop,
+			MaxAhead: Period((24 * time.Hour).Milliseconds())},
 		Output: Output{Mode: "changelog"},
 		Engine: Engine{
 			Backend:     "auto",
@@ -322,6 +345,7 @@ func Default() *Config {
 			Limits: SearchLimits{
 				GroupMatches: 10_000_000,
 				QueryMatches: 1_000_000_000,
+				QueryOutput:  1 * GiB,
 				QueryTime:    Duration(time.Minute),
 				BatchTime:    Duration(5 * time.Minute),
 				SpillBytes:   16 * GiB,

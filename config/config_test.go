@@ -148,6 +148,36 @@ queries:
 	require.Equal(t, uint64(7), queries[0].WorkBudget)
 }
 
+// TestS14CompetingEdges holds that a pattern whose edges compete for one data edge is refused at its place, unless ids
+// identify edges. Where a checkpoint is, which may hold the query, it is a warning.
+func TestS14CompetingEdges(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "pair.cypher")
+	require.NoError(t, os.WriteFile(file, []byte("MATCH (a)-[:T]->(b)<-[:T]-(a)"), 0o644))
+	build := func(graph, checkpoint string) (*Config, error) {
+		text := strings.NewReplacer("GRAPH", graph, "DIR", dir).Replace(`
+graph: {GRAPH}
+queries_dir: DIR
+queries:
+  - name: q
+    cypher: |
+      MATCH (a)-[t:T]->(b)
+      MATCH (a)-[u:T]->(b)
+`)
+		return load(t, sound+text, []string{"MOTIFD_CHECKPOINT_DIR=" + checkpoint})
+	}
+	missing := filepath.Join(dir, "none")
+	_, err := build("directed: true", missing)
+	require.ErrorContains(t, err, `the edges "t", "u" between "a" and "b" cannot match together`)
+	require.ErrorContains(t, err, file+":1:20: the edges")
+	require.Regexp(t, `motifd.yaml:\d+:18: queries\[0\].cypher: the edges`, err.Error())
+	_, err = build("directed: true, edge_identity: id", missing)
+	require.NoError(t, err)
+	c, err := build("directed: true", dir)
+	require.NoError(t, err)
+	require.Contains(t, strings.Join(c.Warnings(), "\n"), "the query is refused unless the checkpoint holds it")
+}
+
 // TestQueriesHaveTheSameDefaults holds that a query has the same defaults in the configuration, in a file of
 // queries_dir and in the API, in each output mode.
 func TestQueriesHaveTheSameDefaults(t *testing.T) {

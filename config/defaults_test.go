@@ -27,6 +27,7 @@ func TestProtectionIsOnByDefault(t *testing.T) {
 	l := c.Engine.Limits
 	require.Positive(t, l.GroupMatches)
 	require.Positive(t, l.QueryMatches)
+	require.Positive(t, l.QueryOutput)
 	require.Positive(t, l.QueryTime)
 	require.Positive(t, l.BatchTime)
 	require.Positive(t, l.SpillBytes)

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/stream"
 	"motifd/stream/checkpoint"
@@ -21,7 +22,8 @@ import (
 // GraphOptions returns the options of an empty graph.
 func (c *Config) GraphOptions() dyngraph.Options {
 	return dyngraph.Options{
-		Directed: c.Graph.Directed, MaxVertices: uint32(c.Graph.MaxVertices), Schema: c.Graph.Schema(),
+		Directed: c.Graph.Directed, EdgeIDs: c.Graph.EdgeIDs(), MaxVertices: uint32(c.Graph.MaxVertices),
+		Schema: c.Graph.Schema(),
 	}
 }
 
@@ -47,6 +49,7 @@ func (c *Config) decoderOptions() codec.DecoderOptions {
 		MaxPropsBytes:      int(l.MaxPropsBytes),
 		AllowUnknownFields: c.Input.UnknownFields == "ignore",
 		CSVHeader:          c.Input.CSV.Header,
+		EdgeIDs:            c.Graph.EdgeIDs(),
 		Schema:             c.Graph.Schema(),
 	}
 	if c.Input.CSV.Comma != "" {
@@ -164,13 +167,20 @@ func (c *Config) PipelineOptions() stream.PipelineOptions {
 	if kept == 0 { // which would stand for the default there
 		kept = -1
 	}
+	schema := c.Graph.Schema()
+	if schema == nil { // which would mean that what the checkpoint declares stays
+		schema = &property.Schema{}
+	}
 	return stream.PipelineOptions{
 		Batch:        c.BatcherOptions(),
+		Time:         c.timeOptions(),
+		Schema:       schema,
 		QueueRecords: c.Queues.InputRecords, QueueBytes: int64(c.Queues.InputBytes),
 		PublishBytes:    int64(c.Queues.OutputBytes),
 		DeadLetterBytes: kept,
 		MaxEdges:        int(c.Graph.MaxEdges),
 		RejectEdges:     c.Graph.OnMaxEdges == OnMaxEdgesReject,
+		MaxVertexLabels: int(c.Graph.MaxVertexLabels),
 		StopTimeout:     stop,
 	}
 }
@@ -194,7 +204,7 @@ type Shape struct {
 // settings are what the checkpoint depends on.
 func (c *Config) settings() checkpoint.Settings {
 	s := checkpoint.Settings{
-		Directed: c.Graph.Directed, Mode: c.Output.Mode, Properties: c.Graph.Schema(),
+		Directed: c.Graph.Directed, EdgeIDs: c.Graph.EdgeIDs(), Mode: c.Output.Mode, Properties: c.Graph.Schema(),
 		Decoding: c.Input.Format + ", unknown_fields: " + c.Input.UnknownFields,
 	}
 	if csv := c.Input.CSV; c.Input.Format == codec.FormatCSV {
@@ -221,6 +231,7 @@ func (c *Config) MatcherLimits() matcher.Limits {
 	return matcher.Limits{
 		Matches:      l.GroupMatches,
 		QueryMatches: l.QueryMatches,
+		QueryOutput:  int64(l.QueryOutput),
 		QueryTime:    time.Duration(l.QueryTime),
 		BatchTime:    time.Duration(l.BatchTime),
 		Spill:        int64(l.SpillBytes),

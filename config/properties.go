@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,7 +17,6 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"motifd/dyngraph/property"
-	"motifd/matcher"
 	"motifd/matcher/condition"
 	"motifd/matcher/pattern"
 )
@@ -22,52 +24,67 @@ import (
 // Properties declares properties: label, or * for every label, then name, then type.
 type Properties struct {
 	Edges    property.Declarations `yaml:"edges"`
-	Vertices property.Declarations `yaml:"vertices"` // refused by name
+	Vertices property.Declarations `yaml:"vertices"`
 }
 
 // What graph.edge_identity says an edge is.
 const (
 	EdgeIdentityEnds = "ends" // its ends and its label
-	EdgeIdentityID   = "id"   // these and its id; refused by name
+	EdgeIdentityID   = "id"   // these and its id
 )
 
-// Schema returns the declared properties, nil for none.
+// Schema returns the declared properties, and whether a vertex may have several labels; nil for neither.
 func (g *Graph) Schema() *property.Schema {
-	edges := make(property.Declarations)
-	for label, props := range g.Properties.Edges {
-		if len(props) > 0 {
-			edges[label] = props
-		}
-	}
-	if len(edges) == 0 {
+	schema := &property.Schema{Edges: someDeclared(g.Properties.Edges), Vertices: someDeclared(g.Properties.Vertices),
+		SeveralLabels: g.VertexLabels == VertexLabelsSeveral}
+	if !declares(schema) && !schema.SeveralLabels {
 		return nil
 	}
-	return &property.Schema{Edges: edges}
+	return schema
+}
+
+// declares tells whether a schema declares a property.
+func declares(s *property.Schema) bool { return s.Edges != nil || s.Vertices != nil }
+
+// someDeclared returns the labels that declare something, nil for none.
+func someDeclared(all property.Declarations) (some property.Declarations) {
+	for label, props := range all {
+		if len(props) == 0 {
+			continue
+		}
+		if some == nil {
+			some = make(property.Declarations)
+		}
+		some[label] = props
+	}
+	return some
+}
+
+// EdgeIDs tells whether ids identify edges: graph.edge_identity, whose default is id where properties are declared or
+// edges expire.
+func (g *Graph) EdgeIDs() bool {
+	schema := g.Schema()
+	return g.EdgeIdentity == EdgeIdentityID ||
+		g.EdgeIdentity == "" && (schema != nil && declares(schema) || len(g.Retention) > 0)
 }
 
 // properties checks what graph declares.
 func (v *validator) properties() {
 	g := &v.c.Graph
-	if len(g.Properties.Vertices) > 0 {
-		v.fail("graph.properties.vertices", "properties of vertices are not supported yet; declare those of edges")
-	}
-	if len(g.Retention) > 0 {
-		v.fail("graph.retention", "is not supported yet; delete edges by updates with op -")
-	}
 	schema := g.Schema()
 	if schema != nil {
-		if err := schema.Validate(); err != nil {
+		if err := (&property.Schema{Edges: schema.Edges}).Validate(); err != nil {
 			v.fail("graph.properties.edges", "%v", err)
 		}
+		vertices := &property.Schema{Vertices: schema.Vertices, SeveralLabels: schema.SeveralLabels}
+		if err := vertices.Validate(); err != nil {
+			v.fail("graph.properties.vertices", "%v", err)
+		}
 	}
-	switch {
-	case g.EdgeIdentity == EdgeIdentityID:
-		v.fail("graph.edge_identity", "id, where edges with different ids are parallel, is not supported yet; write "+
-			"ends, where an edge is its ends and its label")
-	case g.EdgeIdentity == "" && schema != nil:
-		v.fail("graph.properties", "graph.edge_identity is missing beside it; its default id, where edges with "+
-			"different ids are parallel, is not supported yet: write graph.edge_identity: ends")
-	case g.EdgeIdentity != "":
+	if g.VertexLabels != "" {
+		v.oneOf("graph.vertex_labels", g.VertexLabels, VertexLabelsOne, VertexLabelsSeveral)
+	}
+	if g.EdgeIdentity != "" {
 		v.oneOf("graph.edge_identity", g.EdgeIdentity, EdgeIdentityEnds, EdgeIdentityID)
 	}
 }
@@ -79,12 +96,9 @@ func ParseProperties(name string, text []byte) (*property.Schema, error) {
 	if errs := bindText(p, name, text); len(errs) > 0 {
 		return nil, errs
 	}
-	if len(p.Vertices) > 0 {
-		return nil, fmt.Errorf("%s: properties of vertices are not supported yet; declare those of edges", name)
-	}
 	schema := (&Graph{Properties: *p}).Schema()
 	if schema == nil {
-		return nil, fmt.Errorf("%s: no property is declared; write edges: {LABEL: {NAME: TYPE}}", name)
+		return nil, fmt.Errorf("%s: no property is declared; write edges: {LABEL: {NAME: TYPE}}, or vertices", name)
 	}
 	if err := schema.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -92,15 +106,57 @@ func ParseProperties(name string, text []byte) (*property.Schema, error) {
 	return schema, nil
 }
 
+// FormatProperties writes what ParseProperties reads, in a line.
+func FormatProperties(s *property.Schema) string {
+	var sides []string
+	for _, side := range []struct {
+		name string
+		all  property.Declarations
+	}{{"edges", s.EdgeDeclarations()}, {"vertices", s.VertexDeclarations()}} {
+		var labels []string
+		for _, label := range slices.Sorted(maps.Keys(side.all)) {
+			var props []string
+			for _, name := range slices.Sorted(maps.Keys(side.all[label])) {
+				props = append(props, plainOrQuoted(name)+": "+side.all[label][name].String())
+			}
+			labels = append(labels, plainOrQuoted(label)+": {"+strings.Join(props, ", ")+"}")
+		}
+		if len(labels) > 0 {
+			sides = append(sides, side.name+": {"+strings.Join(labels, ", ")+"}")
+		}
+	}
+	return "{" + strings.Join(sides, ", ") + "}"
+}
+
+// plainName is what YAML takes for a string without quotes, but for the names of other values.
+var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+func plainOrQuoted(name string) string {
+	switch strings.ToLower(name) {
+	case "null", "true", "false", "yes", "no", "on", "off", "y", "n":
+	default:
+		if plainName.MatchString(name) {
+			return name
+		}
+	}
+	quoted, _ := json.Marshal(name) // a string has JSON
+	return string(quoted)
+}
+
 // Span is a time between events, in milliseconds, written with units: 90s, 24h, 7d, 1d12h.
 type Span int64
+
+// How a span is written, and the greatest number of days that spanOf takes.
+const (
+	spanForm     = "numbers with the units d, h, m, s and ms, such as 500ms, 90s, 7d or 1d12h"
+	greatestSpan = "106751991166d"
+)
 
 // UnmarshalText reads a span.
 func (s *Span) UnmarshalText(text []byte) error {
 	ms, ok := spanOf(strings.TrimSpace(string(text)))
 	if !ok || ms <= 0 {
-		return fmt.Errorf("%q is not a span of time; write a number with a unit, 1 ms at least: 500ms, 90s, 24h, 7d",
-			text)
+		return fmt.Errorf("%q is not a span of time; write %s, from 1ms to %s", text, spanForm, greatestSpan)
 	}
 	*s = Span(ms)
 	return nil
@@ -299,30 +355,4 @@ func Declared(schema *property.Schema, params Params) pattern.Declared {
 		}
 	}
 	return d
-}
-
-// Timed checks that within can be decided: each edge of the pattern has a label that declares ts.
-func Timed(q *matcher.Query, schema *property.Schema) error {
-	if q.Within == 0 {
-		return nil
-	}
-	var edges property.Declarations
-	if schema != nil {
-		edges = schema.Edges
-	}
-	for _, e := range q.Edges {
-		if _, ok := edges.Lookup(e.Label, "ts"); ok {
-			continue
-		}
-		label, hint := e.Label, ""
-		if label == "" {
-			label = property.Any
-			if has := edges.Labels("ts"); len(has) > 0 {
-				hint = ", or give the edge a label that declares it: " + strings.Join(has, ", ")
-			}
-		}
-		return fmt.Errorf("%w %q: within reads the ts of edge %q, which is not declared for the label %q; declare it: "+
-			"graph.properties.edges: {%q: {ts: timestamp}}%s", matcher.ErrQuery, q.Name, e.Name, label, label, hint)
-	}
-	return nil
 }

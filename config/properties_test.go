@@ -62,6 +62,28 @@ func TestS13Properties(t *testing.T) {
 	require.Nil(t, plain.Graph.Schema(), "nothing is declared")
 }
 
+// TestS14EdgeIdentity holds what an edge is, as configured and by default, and that all options say the same.
+func TestS14EdgeIdentity(t *testing.T) {
+	const properties = "properties: {edges: {A: {n: int64}}}"
+	for text, ids := range map[string]bool{
+		"{directed: true}":                          false,
+		"{edge_identity: ends}":                     false,
+		"{edge_identity: id}":                       true,
+		"{" + properties + "}":                      true,
+		"{" + properties + ", edge_identity: ends}": false,
+		"{properties: {edges: {A: {}}}}":            false,
+		"{retention: {A: 1d}}":                      true,
+		"{retention: {A: 1d}, edge_identity: ends}": false,
+	} {
+		c, err := load(t, sound+"graph: "+text+"\n", nil)
+		require.NoError(t, err, text)
+		decoder, err := c.DecoderOptions()
+		require.NoError(t, err)
+		require.Equal(t, []bool{ids, ids, ids, ids}, []bool{c.Graph.EdgeIDs(), c.GraphOptions().EdgeIDs,
+			decoder.EdgeIDs, c.CheckpointOptions().Settings.EdgeIDs}, text)
+	}
+}
+
 func TestParams(t *testing.T) {
 	text := func(s string) property.Value { return property.Text(s) }
 	for in, want := range map[string][]property.Value{
@@ -106,9 +128,10 @@ func TestSpans(t *testing.T) {
 		5_400_000: "1h30m", 3_601_000: "1h0m1s", 30_000: "30s", 600_000: "10m", 36_000_000: "10h"} {
 		require.Equal(t, want, ms.String())
 	}
-	for _, in := range []string{"", "0s", "-1h", "1", "d", "1us", "1h1d", "1.5d", "106751991168d",
-		"9999999999999d", "1dd"} {
-		require.Error(t, new(Span).UnmarshalText([]byte(in)), in)
+	for _, in := range []string{"", "0s", "-1h", "1", "d", "1us", "1h1d", "1.5d", "400y", "2w", "106751991167d",
+		"106751991168d", "9999999999999d", "1dd"} {
+		require.ErrorContains(t, new(Span).UnmarshalText([]byte(in)), "the units d, h, m, s and ms", in)
+		require.ErrorContains(t, new(Span).UnmarshalText([]byte(in)), " to 106751991166d", in)
 	}
 }
 
@@ -116,17 +139,40 @@ func TestParseProperties(t *testing.T) {
 	s, err := ParseProperties("p.yaml", []byte("edges: {T: {amount: decimal(2)}}"))
 	require.NoError(t, err)
 	require.Equal(t, property.Declarations{"T": {"amount": {Kind: property.Decimal, Scale: 2}}}, s.Edges)
+	s, err = ParseProperties("p.yaml", []byte("vertices: {A: {risk: int64}, B: {}}"))
+	require.NoError(t, err)
+	require.Equal(t, &property.Schema{Vertices: property.Declarations{"A": {"risk": {Kind: property.Int64}}}}, s)
 	for in, want := range map[string]string{
-		"":                             "no property is declared",
-		"edges: {T: {}}":               "no property is declared",
-		"edges: {T: {amount: money}}":  `p.yaml:1:21: edges.T.amount: the type "money" is unknown`,
-		"T: {amount: int64}":           `p.yaml:1:1: there is no field "T"`,
-		"edges: {T: {ts: int64}}":      `ts of the edge label "T" is declared int64`,
-		"vertices: {A: {risk: int64}}": "properties of vertices are not supported yet",
-		"edges: {T: {amount: int64}":   "p.yaml:1:",
-		"edges: [T]":                   "expected a section with entries",
+		"":                               "no property is declared",
+		"edges: {T: {}}":                 "no property is declared",
+		"edges: {T: {amount: money}}":    `p.yaml:1:21: edges.T.amount: the type "money" is unknown`,
+		"T: {amount: int64}":             `p.yaml:1:1: there is no field "T"`,
+		"edges: {T: {ts: int64}}":        `ts of the edge label "T" is declared int64`,
+		"vertices: {A: {ts: timestamp}}": `property "ts" of the vertex label "A": ts is the time of edges`,
+		"edges: {T: {amount: int64}":     "p.yaml:1:",
+		"edges: [T]":                     "expected a section with entries",
 	} {
 		_, err := ParseProperties("p.yaml", []byte(in))
 		require.ErrorContains(t, err, want, in)
 	}
+}
+
+// TestFormatProperties: what is written is read again, whatever the names.
+func TestFormatProperties(t *testing.T) {
+	schema := &property.Schema{Edges: property.Declarations{}, Vertices: property.Declarations{}}
+	names := []string{"T", "*", "true", "Null", "a b", "ä", `"`, "x: y", "{", "#", "12", "-", "~", "\n", "on"}
+	for i, name := range names {
+		of := map[string]property.Type{name: {Kind: property.Decimal, Scale: uint8(i)}, "_1": {Kind: property.Bool}}
+		if i%2 == 0 {
+			schema.Edges[name] = of
+		} else {
+			schema.Vertices[name] = of
+		}
+	}
+	delete(schema.Vertices["*"], "_1") // would be declared twice
+	read, err := ParseProperties("text", []byte(FormatProperties(schema)))
+	require.NoError(t, err, FormatProperties(schema))
+	require.Equal(t, schema, read)
+	one := property.Declarations{"T": {"amount": {Kind: property.Decimal, Scale: 2}}}
+	require.Equal(t, "{edges: {T: {amount: decimal(2)}}}", FormatProperties(&property.Schema{Edges: one}))
 }

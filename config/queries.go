@@ -22,6 +22,8 @@ func (c *Config) BuildQueries() ([]*matcher.Query, error) {
 	if c.src == nil {
 		c.src = newSources()
 	}
+	_, gone := os.Stat(c.Checkpoint.Dir)
+	anew := errors.Is(gone, fs.ErrNotExist)
 	taken := make(map[string]string) // query name -> what named it
 	var out []*matcher.Query
 	add := func(q *matcher.Query, path, from string) {
@@ -31,27 +33,30 @@ func (c *Config) BuildQueries() ([]*matcher.Query, error) {
 		}
 		q.Origin = "config"
 		if err := matcher.CheckNewName(q.Name); err != nil {
-			if _, gone := os.Stat(c.Checkpoint.Dir); errors.Is(gone, fs.ErrNotExist) {
+			if anew {
 				v.fail(path, "%v", err)
 				return
 			}
 			v.warn(path, "%v; the query is refused unless the checkpoint holds one of this name", err)
 		}
+		if err := q.CheckCompeting(c.Graph.Directed); err != nil && !c.Graph.EdgeIDs() {
+			v.warn(path, "%v; the query is refused unless the checkpoint holds it", err)
+		}
 		taken[q.Name] = from
 		out = append(out, q)
 	}
-	schema := c.Graph.Schema()
+	opt := pattern.Options{Directed: c.Graph.Directed, Declared: pattern.Declared{Schema: c.Graph.Schema()},
+		OnePerLabel: anew && !c.Graph.EdgeIDs()}
 	for i := range c.Queries {
 		path := fmt.Sprintf("queries[%d]", i)
-		if q, err := c.Queries[i].Build(c.Graph.Directed, c.Output.Mode, schema); err != nil {
+		if q, err := c.Queries[i].build(opt, c.Output.Mode); err != nil {
 			v.query(path, &c.Queries[i], err)
 		} else {
 			add(q, path, path)
 		}
 	}
 	if c.QueriesDir != "" {
-		queries, err := pattern.Load(c.QueriesDir,
-			pattern.Options{Directed: c.Graph.Directed, Declared: pattern.Declared{Schema: schema}})
+		queries, err := pattern.Load(c.QueriesDir, opt)
 		if info, statErr := os.Stat(c.QueriesDir); statErr == nil && !info.IsDir() {
 			err = fmt.Errorf("%s is not a directory; name single files under queries", c.QueriesDir)
 		}
@@ -81,6 +86,14 @@ func checkMode(mode string, q *matcher.Query) error {
 		return fmt.Errorf("%w %q: output.mode: upsert goes with emit: deltas, backfill: full and no "+
 			"max_matches_per_batch, "+
 			"so that the topic always holds the current matches", matcher.ErrQuery, q.Name)
+	}
+	if mode == "upsert" && q.SilentExpiry {
+		return fmt.Errorf("%w %q: output.mode: upsert does not go with on_expiry: silent, since matches that have "+
+			"ended would stay in the topic; write emit", matcher.ErrQuery, q.Name)
+	}
+	if mode == "upsert" && q.SilentChange {
+		return fmt.Errorf("%w %q: output.mode: upsert does not go with on_change: silent, since the topic would keep "+
+			"old values; write emit", matcher.ErrQuery, q.Name)
 	}
 	return nil
 }
@@ -129,6 +142,11 @@ func insideScalar(where string, n ast.Node, line, column int) string {
 // mode, which may be empty. What the query leaves out has the same default whether it comes from the configuration or
 // from the API. A mistake in the pattern is a *pattern.Error.
 func (q *Query) Build(directed bool, mode string, schema *property.Schema) (*matcher.Query, error) {
+	return q.build(pattern.Options{Directed: directed, Declared: pattern.Declared{Schema: schema}}, mode)
+}
+
+// build is Build with the options of the pattern, but for its name and its parameters.
+func (q *Query) build(opt pattern.Options, mode string) (*matcher.Query, error) {
 	emit, err := choose("emit", cmp.Or(q.Emit, "deltas"), emits)
 	if err != nil {
 		return nil, err
@@ -145,11 +163,19 @@ func (q *Query) Build(directed bool, mode string, schema *property.Schema) (*mat
 	if err != nil {
 		return nil, err
 	}
+	silentExpiry, err := choose("on_expiry", cmp.Or(q.OnExpiry, "emit"), silences)
+	if err != nil {
+		return nil, err
+	}
+	silentChange, err := choose("on_change", cmp.Or(q.OnChange, "emit"), silences)
+	if err != nil {
+		return nil, err
+	}
 	shadow, err := choose("mode", cmp.Or(q.Mode, "live"), modes)
 	if err != nil {
 		return nil, err
 	}
-	built, err := q.parse(directed, schema)
+	built, err := q.parse(opt)
 	if err != nil {
 		return nil, err
 	}
@@ -159,18 +185,18 @@ func (q *Query) Build(directed bool, mode string, schema *property.Schema) (*mat
 	built.Emit, built.Unit, built.Backfill = emit, unit, backfill
 	built.MaxMatches, built.ExactTotal, built.WorkBudget = q.MaxMatchesPerBatch, q.ExactTotal, q.WorkBudget
 	built.OverBudget, built.Sample, built.Shadow = over, q.Sample, shadow
-	built.Within = int64(q.Within)
-	if err := built.Validate(directed); err != nil {
+	built.Within, built.SilentExpiry, built.SilentChange = int64(q.Within), silentExpiry, silentChange
+	if err := built.Validate(opt.Directed); err != nil {
 		return nil, err
 	}
-	if err := Timed(built, schema); err != nil {
+	if err := built.Timed(opt.Declared.Schema.EdgeDeclarations()); err != nil {
 		return nil, err
 	}
 	return built, checkMode(mode, built)
 }
 
-func (q *Query) parse(directed bool, schema *property.Schema) (*matcher.Query, error) {
-	opt := pattern.Options{Name: q.Name, Directed: directed, Declared: Declared(schema, q.Params)}
+func (q *Query) parse(opt pattern.Options) (*matcher.Query, error) {
+	opt.Name, opt.Declared = q.Name, Declared(opt.Declared.Schema, q.Params)
 	given := 0
 	for _, s := range []string{q.File, q.Cypher, q.Text} {
 		if s != "" {
@@ -200,6 +226,7 @@ var (
 
 	overBudgets = map[string]matcher.OverBudget{"skip": matcher.SkipGroup, "suspend": matcher.SuspendQuery}
 	modes       = map[string]bool{"live": false, "shadow": true}
+	silences    = map[string]bool{"emit": false, "silent": true}
 	backfills   = map[string]matcher.Backfill{"none": matcher.BackfillNone, "full": matcher.BackfillFull}
 )
 
@@ -240,6 +267,10 @@ func choose[T any](what, name string, choices map[string]T) (T, error) {
 	var none T
 	return none, fmt.Errorf("%s: %s", what, unknown("choice", name, names))
 }
+
+// SilentName names a choice of on_expiry and on_change: what becomes of matches whose edges expire, and of those that
+// hold before and after a change.
+func SilentName(silent bool) string { return nameOf(silent, silences) }
 
 // ModeName names whether a query is live or a shadow.
 func ModeName(shadow bool) string { return nameOf(shadow, modes) }

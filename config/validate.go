@@ -51,6 +51,7 @@ func (c *Config) validate(getenv func(string) (string, bool), gpu bool) error {
 	v.graph()
 	v.input()
 	v.batch()
+	v.time()
 	v.output()
 	v.engine()
 	v.checkpoint()
@@ -87,6 +88,9 @@ func (v *validator) graph() {
 	}
 	if limit := uint64(1<<31 - 1); g.MaxEdges > limit {
 		v.fail("graph.max_edges", "is %d; a graph holds at most %d edges", g.MaxEdges, limit)
+	}
+	if limit := uint64(1 << 20); g.MaxVertexLabels > limit {
+		v.fail("graph.max_vertex_labels", "is %d; a graph has at most %d labels", g.MaxVertexLabels, limit)
 	}
 	v.oneOf("graph.on_max_edges", g.OnMaxEdges, OnMaxEdgesPause, OnMaxEdgesReject)
 	if limit := uint64(1<<32 - 1); g.MaxVertices > limit {

@@ -11,28 +11,25 @@ import (
 // followed by the accepted ones before them.
 //
 // Refused are: an unknown Op; values of an insertion that Options.Schema does not declare for the label or that are not
-// of the declared type; keys that are empty, longer than Options.MaxKeyLen bytes or not valid UTF-8; labels
-// longer than that or not valid UTF-8; self-loops, by either edge operation; a label that contradicts the one the
-// vertex has, by any operation (a label may be set once on a vertex that has none; to change it, delete the vertex
-// and declare it again); and whatever might exceed Options.MaxVertices, Options.MaxLabels, LimitEdges or the edge
-// indexes. These limits are judged as if every vertex and edge that comes and goes inside the batch stayed, so that
-// Stage cannot fail of them.
+// of the declared type; values of a vertex that are not of the type of their column; keys that are empty, longer than
+// Options.MaxKeyLen bytes or not valid UTF-8; labels, and ids that identify edges, longer than that or not valid UTF-8;
+// self-loops, by either edge operation; a label that contradicts the one the vertex has, by any operation (a label may
+// be set once on a vertex that has none; to change it, delete the vertex and declare it again; where vertices may have
+// several labels, none contradicts another); a label of =v that has no sign; and whatever might exceed
+// Options.MaxVertices, Options.MaxLabels, LimitEdges, LimitVertexLabels or the edge indexes. These limits are judged as
+// if every vertex, label and edge that comes and goes inside the batch stayed, so that Stage cannot fail of them.
 //
-// Accepted without any effect are: the deletion of an absent edge or vertex; declaring a vertex that is there with
-// the label that it has, or with none. A deletion sets no label.
+// Accepted without any effect are: the deletion of an absent edge or vertex; =v of an absent vertex; values of a vertex
+// that its label does not declare; declaring a vertex that is there with the label that it has, or with none, and with
+// the values that it has; an insertion that is late (SetHorizons), which is not judged by what there is. A deletion
+// sets no label.
 func (g *Graph) Accept(msgs []Message) ([]Update, []Reject) {
 	total := 0
 	for i := range msgs {
 		total += len(msgs[i].Updates)
 	}
-	a := acceptor{
-		g:         g,
-		over:      make(map[string]vertexState),
-		overKnown: make(map[VertexID]vertexState),
-		newLabels: make(map[string]struct{}),
-		ids:       g.idsInUse(),
-		edges:     g.edgesInUse(),
-	}
+	a := &g.acceptor
+	a.reset(g)
 	if g.edgeLimit > 0 && uint64(g.nedges)+uint64(total) > g.edgeLimit {
 		a.fresh = make(map[edgeIdentity]struct{})
 	}
@@ -70,14 +67,18 @@ type vertexState struct {
 	label   string
 }
 
-// acceptor is the graph with the accepted messages laid over it, as far as acceptance depends on them.
+// acceptor is the graph with the accepted messages laid over it, as far as acceptance depends on them. Each call of
+// Accept uses its memory again.
 type acceptor struct {
 	g         *Graph
 	over      map[string]vertexState   // keys whose state differs from the graph's, which does not know them
 	overKnown map[VertexID]vertexState // likewise vertices of the graph
 	newLabels map[string]struct{}
-	ids       uint64 // vertex ids in use, pending or asked for
-	edges     uint64 // likewise
+	// given are the labels that the batch gives to vertices which may have several, and givenTo how many by key.
+	given   map[labelOfKey]struct{}
+	givenTo map[string]int
+	ids     uint64 // vertex ids in use, pending or asked for
+	edges   uint64 // likewise
 
 	// fresh are the edges of the batch that the graph has not; nil when all of the batch fits below the limit of edges.
 	fresh map[edgeIdentity]struct{}
@@ -86,6 +87,7 @@ type acceptor struct {
 	freshUndo  []edgeIdentity
 	first      int // index of its first resolution
 	labelUndo  []string
+	givenUndo  []labelOfKey
 	idsBefore  uint64
 	edgeBefore uint64
 
@@ -100,8 +102,19 @@ type vertexUndo struct {
 	had   bool
 }
 
+// reset takes the messages off the graph.
+func (a *acceptor) reset(g *Graph) {
+	a.g, a.ids, a.edges = g, g.idsInUse(), g.edgesInUse()
+	a.over, a.overKnown, a.newLabels = emptiedMap(a.over), emptiedMap(a.overKnown), emptiedMap(a.newLabels)
+	a.given, a.givenTo = emptiedMap(a.given), emptiedMap(a.givenTo)
+	a.undo, a.labelUndo, a.freshUndo = emptied(a.undo), emptied(a.labelUndo), emptied(a.freshUndo)
+	a.givenUndo = emptied(a.givenUndo)
+	a.fresh, a.ahead = nil, nil
+}
+
 func (a *acceptor) begin() {
 	a.undo, a.labelUndo, a.freshUndo = a.undo[:0], a.labelUndo[:0], a.freshUndo[:0]
+	a.givenUndo = a.givenUndo[:0]
 	a.idsBefore, a.edgeBefore = a.ids, a.edges
 	a.first = len(a.g.resolved)
 }
@@ -121,6 +134,10 @@ func (a *acceptor) rollback() {
 	}
 	for _, l := range a.labelUndo {
 		delete(a.newLabels, l)
+	}
+	for _, l := range a.givenUndo {
+		delete(a.given, l)
+		a.givenTo[l.key]--
 	}
 	for _, e := range a.freshUndo {
 		delete(a.fresh, e)
@@ -175,15 +192,21 @@ func (a *acceptor) update(u *Update, r resolved) error {
 		}
 		a.g.resolved = append(a.g.resolved, r) // for Stage
 		if u.Op == DeleteEdge {
+			if a.g.several() {
+				return nil
+			}
 			if err := a.agree(u.From, u.FromLabel, r.fromID); err != nil {
 				return err
 			}
 			return a.agree(u.To, u.ToLabel, r.toID)
 		}
-		if err := a.declare(u.From, u.FromLabel, r.fromID); err != nil {
+		if a.g.Late(u) {
+			return nil
+		}
+		if err := a.declareLabels(u.From, u.FromLabel, r.fromID); err != nil {
 			return err
 		}
-		if err := a.declare(u.To, u.ToLabel, r.toID); err != nil {
+		if err := a.declareLabels(u.To, u.ToLabel, r.toID); err != nil {
 			return err
 		}
 		if err := a.label(u.Label); err != nil {
@@ -198,26 +221,38 @@ func (a *acceptor) update(u *Update, r resolved) error {
 			return err
 		}
 		return a.addEdges(1)
-	case InsertVertex, DeleteVertex:
+	case InsertVertex, DeleteVertex, ReviseVertex:
 		if err := a.checkKey("key", u.Key); err != nil {
 			return err
 		}
-		if err := a.checkLabel("label", u.Label); err != nil {
+		if err := a.checkLabels("label", u.Label, u.Op == ReviseVertex); err != nil {
 			return err
 		}
 		a.g.resolved = append(a.g.resolved, r) // for Stage
-		if u.Op == InsertVertex {
-			return a.declare(u.Key, u.Label, r.fromID)
-		}
-		if err := a.agree(u.Key, u.Label, r.fromID); err != nil {
+		if err := a.g.checkVertexValues(u); err != nil {
 			return err
+		}
+		if u.Op == InsertVertex {
+			return a.declareLabels(u.Key, u.Label, r.fromID)
+		}
+		switch several := a.g.several(); {
+		case several && u.Op == ReviseVertex:
+			return a.newLabelsOf(u.Key, r.fromID, u.Label, true)
+		case several:
+		default:
+			if err := a.agree(u.Key, u.Label, r.fromID); err != nil {
+				return err
+			}
+		}
+		if u.Op == ReviseVertex {
+			return nil
 		}
 		if a.state(u.Key, r.fromID).present {
 			a.set(u.Key, r.fromID, vertexState{})
 		}
 		return nil
 	}
-	return refuse(ReasonBadOp, "operation %d is unknown; use +, -, +v or -v", uint8(u.Op))
+	return refuse(ReasonBadOp, "operation %d is unknown; use +, -, +v, -v or =v", uint8(u.Op))
 }
 
 func (a *acceptor) checkEdge(u *Update) error {
@@ -234,13 +269,16 @@ func (a *acceptor) checkEdge(u *Update) error {
 			quote(u.From),
 		)
 	}
+	if err := a.checkID(u.Attr.ID); err != nil {
+		return err
+	}
 	if err := a.checkLabel("label", u.Label); err != nil {
 		return err
 	}
-	if err := a.checkLabel("from_label", u.FromLabel); err != nil {
+	if err := a.checkLabels("from_label", u.FromLabel, false); err != nil {
 		return err
 	}
-	return a.checkLabel("to_label", u.ToLabel)
+	return a.checkLabels("to_label", u.ToLabel, false)
 }
 
 func (a *acceptor) checkKey(field, key string) error {
@@ -268,6 +306,20 @@ func (a *acceptor) checkLabel(field, label string) error {
 		)
 	case !utf8.ValidString(label):
 		return refuse(ReasonBadLabel, "%s %s is not valid UTF-8", field, quote(label))
+	}
+	return nil
+}
+
+// checkID judges an id that identifies an edge.
+func (a *acceptor) checkID(id string) error {
+	switch {
+	case !a.g.opt.EdgeIDs:
+		return nil
+	case len(id) > a.g.opt.MaxKeyLen:
+		return refuse(ReasonBadID, "id %s is too long; the id of an edge has at most %d bytes", quote(id),
+			a.g.opt.MaxKeyLen)
+	case !utf8.ValidString(id):
+		return refuse(ReasonBadID, "id %s is not valid UTF-8", quote(id))
 	}
 	return nil
 }
@@ -361,7 +413,7 @@ func (a *acceptor) addEdges(n int) error {
 }
 
 // edgeIdentity names an edge by the keys of its ends; in an undirected graph from <= to.
-type edgeIdentity struct{ from, to, label string }
+type edgeIdentity struct{ from, to, label, id string }
 
 // LimitEdges has Accept refuse, as ReasonGraphFull, messages whose insertions would give the graph more edges than
 // this; 0 is no limit. Edges that are there are renewed, and deleted, whatever the limit; what a batch deletes makes
@@ -370,10 +422,11 @@ func (g *Graph) LimitEdges(limit uint64) { g.edgeLimit = limit }
 
 // limitEdges judges an insertion by the limit of edges.
 func (a *acceptor) limitEdges(u *Update, r resolved) error {
-	if a.fresh == nil || a.g.hasEdge(r.fromID, r.toID, u.Label) {
+	id := a.g.idOf(&u.Attr)
+	if a.fresh == nil || a.g.hasEdge(r.fromID, r.toID, u.Label, id) {
 		return nil
 	}
-	e := edgeIdentity{u.From, u.To, u.Label}
+	e := edgeIdentity{u.From, u.To, u.Label, id}
 	if !a.g.opt.Directed && e.from > e.to {
 		e.from, e.to = e.to, e.from
 	}
@@ -395,7 +448,7 @@ func (a *acceptor) limitEdges(u *Update, r resolved) error {
 }
 
 // hasEdge tells whether the graph has an edge; while a batch is staged, whether either graph has.
-func (g *Graph) hasEdge(from, to VertexID, label string) bool {
+func (g *Graph) hasEdge(from, to VertexID, label, id string) bool {
 	if from == NoVertex || to == NoVertex {
 		return false
 	}
@@ -403,6 +456,6 @@ func (g *Graph) hasEdge(from, to VertexID, label string) bool {
 	if !ok {
 		return false
 	}
-	_, _, ok = g.findSlot(from, to, l)
+	_, _, ok = g.findSlot(from, to, l, id)
 	return ok
 }

@@ -23,21 +23,52 @@ type attrs struct {
 	}
 }
 
-func (a *attrs) get(e EdgeIndex) Attr {
-	var r Attr
+// id returns an edge's id, "" when it has none.
+func (a *attrs) id(e EdgeIndex) string {
 	if int(e) < len(a.ids) {
-		r.ID = a.ids[e]
+		return a.ids[e]
 	}
-	if int(e) < len(a.ts) && a.hasTS[e>>6]>>(e&63)&1 != 0 {
-		r.TS, r.HasTS = a.ts[e], true
+	return ""
+}
+
+func (a *attrs) get(e EdgeIndex) Attr {
+	r := a.outside(e)
+	if len(a.columns) > 0 {
+		r.Values = valuesAt(a.columns, uint32(e))
 	}
+	return r
+}
+
+// are tells whether an edge has the attributes.
+func (a *attrs) are(e EdgeIndex, b *Attr) bool {
+	was := a.outside(e)
+	if was.ID != b.ID || was.HasTS != b.HasTS || was.HasTS && was.TS != b.TS || !bytes.Equal(was.Props, b.Props) {
+		return false
+	}
+	for i := range a.columns {
+		if a.columns[i].get(uint32(e)) != b.Value(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// outside is get without the values in columns.
+func (a *attrs) outside(e EdgeIndex) Attr {
+	r := Attr{ID: a.id(e)}
+	r.TS, r.HasTS = a.time(e)
 	if int(e) < len(a.props) {
 		r.Props = a.props[e]
 	}
-	if len(a.columns) > 0 {
-		r.Values = a.values(e)
-	}
 	return r
+}
+
+// time returns the edge's time; ok is false when it has none.
+func (a *attrs) time(e EdgeIndex) (ts int64, ok bool) {
+	if int(e) < len(a.ts) && a.hasTS[e>>6]>>(e&63)&1 != 0 {
+		return a.ts[e], true
+	}
+	return 0, false
 }
 
 func (a *attrs) set(e EdgeIndex, v *Attr) {
@@ -60,7 +91,7 @@ func (a *attrs) set(e EdgeIndex, v *Attr) {
 		a.props[e] = v.Props
 	}
 	for i := range a.columns {
-		a.columns[i].put(a.bg, e, v.Value(i))
+		a.columns[i].put(a.bg, uint32(e), v.Value(i))
 	}
 }
 
@@ -76,9 +107,4 @@ func (a Attr) normal() Attr {
 	}
 	a.Values = property.WithoutNulls(a.Values)
 	return a
-}
-
-func (a *Attr) equal(b *Attr) bool {
-	return a.ID == b.ID && a.HasTS == b.HasTS && (!a.HasTS || a.TS == b.TS) && bytes.Equal(a.Props, b.Props) &&
-		equalValues(a.Values, b.Values)
 }

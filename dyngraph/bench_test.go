@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strconv"
 	"testing"
+
+	"motifd/dyngraph/property"
 )
 
 const benchVertices = 300_000
@@ -19,7 +21,7 @@ func benchGraph(b *testing.B, edges int) *Graph {
 		b.Fatal(err)
 	}
 	for id := range benchVertices {
-		if err := l.Vertex(VertexRecord{VertexID(id), "account-" + strconv.Itoa(id), NoLabel}); err != nil {
+		if err := l.Vertex(VertexRecord{ID: VertexID(id), Key: "account-" + strconv.Itoa(id)}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -114,6 +116,45 @@ func BenchmarkGrow(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*total), "ns/update")
+}
+
+// BenchmarkReplace stages batches of 1,000 insertions of edges that are there, with another declared value or the same.
+func BenchmarkReplace(b *testing.B) {
+	const edges, size = 100_000, 1000
+	amount := property.Type{Kind: property.Int64}
+	schema := &property.Schema{Edges: property.Declarations{"T": {"amount": amount, "fee": amount, "ts": {
+		Kind: property.Timestamp}}}}
+	for _, same := range []bool{false, true} {
+		b.Run(fmt.Sprint("same=", same), func(b *testing.B) {
+			g := NewGraph(Options{Directed: true, Schema: schema})
+			var us []Update
+			for i := range edges {
+				us = append(us, Update{Op: InsertEdge, From: fmt.Sprint("k", i), To: fmt.Sprint("k", i+1), Label: "T",
+					Attr: Attr{Values: []property.Value{property.Int(0), property.Int(1)}}})
+			}
+			apply := func(us []Update) {
+				accepted, _ := g.Accept([]Message{{Updates: us}})
+				if _, err := g.Stage(accepted); err != nil {
+					b.Fatal(err)
+				}
+				g.Commit()
+			}
+			apply(us)
+			rng := rand.New(rand.NewPCG(1, 15))
+			batch := make([]Update, size)
+			b.ReportAllocs()
+			b.ResetTimer()
+			for n := range b.N {
+				for i := range batch {
+					batch[i] = us[rng.IntN(edges)]
+					if !same {
+						batch[i].Attr.Values = []property.Value{property.Int(int64(n + 1)), property.Int(1)}
+					}
+				}
+				apply(batch)
+			}
+		})
+	}
 }
 
 // BenchmarkAccept judges messages of one update.

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"motifd/dyngraph/property"
 )
 
 // churn is a random directed graph of one edge label, with endless batches that keep its size: every second update
@@ -18,11 +20,17 @@ type churn struct {
 	g    *Graph
 	rnd  *rand.Rand
 	keys []string // by vertex; equal to the graph's, but other strings, as those of a decoded record are
-	live [][2]VertexID
+	live []churnEdge
 	attr func(i int) Attr     // of the i-th edge that there ever was
 	made int                  // edges
 	have map[[2]VertexID]bool // what a batch in the making deletes or inserts
 	odd  bool
+}
+
+// churnEdge is an edge that is there: its ends, and which one it was of those that there ever were.
+type churnEdge struct {
+	ends [2]VertexID
+	made int
 }
 
 // churnDegree is the number of edges to a vertex, about.
@@ -30,14 +38,15 @@ const churnDegree = 10
 
 // newChurn loads the graph, of edges without attributes.
 func newChurn(tb testing.TB, edges int) *churn {
-	return newChurnOf(tb, edges, func(int) Attr { return Attr{} })
+	return newChurnOf(tb, edges, Options{}, func(int) Attr { return Attr{} })
 }
 
-func newChurnOf(tb testing.TB, edges int, attr func(i int) Attr) *churn {
+func newChurnOf(tb testing.TB, edges int, opt Options, attr func(i int) Attr) *churn {
 	tb.Helper()
 	c := &churn{rnd: rand.New(rand.NewPCG(3, 3)), have: map[[2]VertexID]bool{}, attr: attr}
 	vertices := edges / churnDegree
-	l := NewLoader(Options{Directed: true, Background: beside})
+	opt.Directed, opt.Background = true, beside
+	l := NewLoader(opt)
 	must := func(err error) {
 		if err != nil {
 			tb.Fatal(err)
@@ -45,7 +54,7 @@ func newChurnOf(tb testing.TB, edges int, attr func(i int) Attr) *churn {
 	}
 	must(l.Label("T"))
 	for id := range vertices {
-		must(l.Vertex(VertexRecord{VertexID(id), "account-" + strconv.Itoa(id), NoLabel}))
+		must(l.Vertex(VertexRecord{ID: VertexID(id), Key: "account-" + strconv.Itoa(id), Label: NoLabel}))
 		c.keys = append(c.keys, "account-"+strconv.Itoa(id))
 	}
 	for id := range VertexID(vertices) {
@@ -57,7 +66,7 @@ func newChurnOf(tb testing.TB, edges int, attr func(i int) Attr) *churn {
 		for _, t := range slices.Compact(to) {
 			if t != id {
 				must(l.Edge(EdgeRecord{From: id, Label: 1, To: t, Attr: c.next()}))
-				c.live = append(c.live, [2]VertexID{id, t})
+				c.live = append(c.live, churnEdge{[2]VertexID{id, t}, c.made - 1})
 			}
 		}
 	}
@@ -81,7 +90,7 @@ func (c *churn) insertion() Update {
 			continue
 		}
 		c.have[e] = true
-		c.live = append(c.live, e)
+		c.live = append(c.live, churnEdge{e, c.made})
 		return Update{Op: InsertEdge, From: c.keys[e[0]], To: c.keys[e[1]], Label: "T", Attr: c.next()}
 	}
 }
@@ -90,14 +99,18 @@ func (c *churn) insertion() Update {
 func (c *churn) deletion() Update {
 	for {
 		i := c.rnd.IntN(len(c.live))
-		e := c.live[i]
+		made, e := c.live[i].made, c.live[i].ends
 		if c.have[e] {
 			continue
 		}
 		c.have[e] = true
 		c.live[i] = c.live[len(c.live)-1]
 		c.live = c.live[:len(c.live)-1]
-		return Update{Op: DeleteEdge, From: c.keys[e[0]], To: c.keys[e[1]], Label: "T"}
+		u := Update{Op: DeleteEdge, From: c.keys[e[0]], To: c.keys[e[1]], Label: "T"}
+		if c.g.Options().EdgeIDs {
+			u.Attr.ID = c.attr(made).ID
+		}
+		return u
 	}
 }
 
@@ -235,8 +248,9 @@ func benchSmallBatches(b *testing.B, c *churn, size int) {
 }
 
 // BenchmarkMemory is what the graph takes for an edge, of about ten to a vertex: without the dictionary of keys, and
-// the dictionary apart, for a vertex; with attributes, of an id of 8 bytes and properties of 14, and without. Churned
-// means that 1.5 million edges of three were deleted, whichever, and as many others inserted.
+// the dictionary apart, for a vertex; with attributes, of an id of 8 bytes and properties of 14, and without. Declared
+// are ts and an amount in cents, under identity ends or, with ids, under identity id. Churned means that 1.5 million
+// edges of three were deleted, whichever, and as many others inserted.
 func BenchmarkMemory(b *testing.B) {
 	heap := func() float64 {
 		runtime.GC()
@@ -251,21 +265,38 @@ func BenchmarkMemory(b *testing.B) {
 	tsIDProps := func(i int) Attr {
 		return Attr{TS: int64(i), HasTS: true, ID: fmt.Sprintf("%08d", i), Props: fmt.Appendf(nil, `{"n":%08d}`, i)}
 	}
+	declared := Options{Schema: &property.Schema{Edges: property.Declarations{property.Any: {
+		"amount": {Kind: property.Decimal, Scale: 2}, "ts": {Kind: property.Timestamp}}}}}
+	named := declared
+	named.EdgeIDs = true
+	amount := func(i int) Attr {
+		return Attr{TS: int64(i), HasTS: true, Values: []property.Value{property.Units(int64(i%1_000_000), 2)}}
+	}
+	amountID := func(i int) Attr {
+		a := amount(i)
+		a.ID = fmt.Sprintf("%08d", i)
+		return a
+	}
 	churned := func(c *churn) { c.run(b, 3_000_000) }
 	for _, t := range []struct {
 		name string
+		opt  Options
 		attr func(i int) Attr
 		make func(c *churn)
 	}{
-		{"loaded", bare, func(*churn) {}},
-		{"loaded-ts", ts, func(*churn) {}},
-		{"loaded-ts-id", tsID, func(*churn) {}},
-		{"loaded-ts-id-props", tsIDProps, func(*churn) {}},
-		{"churned", bare, churned},
-		{"churned-ts", ts, churned},
-		{"churned-ts-id", tsID, churned},
-		{"churned-ts-id-props", tsIDProps, churned},
-		{"grown-by-a-tenth", bare, func(c *churn) {
+		{"loaded", Options{}, bare, func(*churn) {}},
+		{"loaded-ts", Options{}, ts, func(*churn) {}},
+		{"loaded-ts-id", Options{}, tsID, func(*churn) {}},
+		{"loaded-ts-id-props", Options{}, tsIDProps, func(*churn) {}},
+		{"churned", Options{}, bare, churned},
+		{"churned-ts", Options{}, ts, churned},
+		{"churned-ts-id", Options{}, tsID, churned},
+		{"churned-ts-id-props", Options{}, tsIDProps, churned},
+		{"loaded-declared", declared, amount, func(*churn) {}},
+		{"loaded-declared-id", named, amountID, func(*churn) {}},
+		{"churned-declared", declared, amount, churned},
+		{"churned-declared-id", named, amountID, churned},
+		{"grown-by-a-tenth", Options{}, bare, func(c *churn) {
 			for range 300_000 / 1000 {
 				clear(c.have)
 				var m []Message
@@ -276,7 +307,7 @@ func BenchmarkMemory(b *testing.B) {
 			}
 			c.run(b, 1_000_000)
 		}},
-		{"shrunk-by-a-tenth", bare, func(c *churn) {
+		{"shrunk-by-a-tenth", Options{}, bare, func(c *churn) {
 			for range 300_000 / 1000 {
 				clear(c.have)
 				var m []Message
@@ -290,7 +321,7 @@ func BenchmarkMemory(b *testing.B) {
 	} {
 		b.Run(t.name, func(b *testing.B) {
 			for b.Loop() {
-				c := newChurnOf(b, 3_000_000, t.attr)
+				c := newChurnOf(b, 3_000_000, t.opt, t.attr)
 				t.make(c)
 				edges, vertices := float64(c.g.Edges()), float64(len(c.keys))
 				g := c.g

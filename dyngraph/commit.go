@@ -26,14 +26,28 @@ func (g *Graph) Commit() {
 		}
 		n := &s.sorted[i]
 		g.order[n.Edge] = 0
-		if n.Sign == Deleted && !n.Replaced {
+		switch {
+		case n.Replaced:
+		case n.Sign == Deleted:
 			g.dropEdge(n)
+			g.leaveCalendar(n.Edge)
 			g.newerEdges = append(g.newerEdges, n.Edge)
+		default:
+			g.enterCalendar(n.Edge)
 		}
 	}
 	for i, e := range s.delta.Renewed {
-		g.attr.set(e, &s.renewed[i])
+		g.renewAttr(e, &s.renewed[i])
 	}
+	for class, h := range g.expiry.horizons {
+		g.expiry.calendar.dropBefore(class, h.Before)
+	}
+	g.commitRevised()
+	g.commitDeclared()
+	for _, id := range s.delta.Declared {
+		g.setImplied(id, false)
+	}
+	g.sweep = false
 	for _, id := range s.delta.Freed {
 		g.dropVertex(id)
 	}
@@ -70,6 +84,7 @@ func (g *Graph) Abort() {
 		g.dropKey(id)
 		g.vkey[id] = ""
 		g.vlabel[id] = NoLabel
+		g.setValues(id, nil)
 		if uint32(id) < s.boundBefore {
 			g.free.add(uint32(id))
 		}
@@ -89,13 +104,27 @@ func (g *Graph) Abort() {
 	for _, e := range g.olderEdges {
 		g.freeEdges.remove(uint32(e))
 	}
+	g.parallel.forget(s.parallel)
 	g.labels.truncate(s.labelsBefore)
 	s.clear()
 }
 
-// dropEdge takes an edge out of the counts.
+// renewAttr gives an edge new attributes.
+func (g *Graph) renewAttr(e EdgeIndex, a *Attr) {
+	ts, has := g.attr.time(e)
+	if has == a.HasTS && (!has || ts == a.TS) {
+		g.attr.set(e, a)
+		return
+	}
+	g.leaveCalendar(e)
+	g.attr.set(e, a)
+	g.enterCalendar(e)
+}
+
+// dropEdge takes an edge out of the counts; its id is still there.
 func (g *Graph) dropEdge(n *netItem) {
 	g.nedges--
+	g.parallel.drop(&n.NetEdge, g)
 	g.stats.addTriple(g.tripleKey(n.ends[0], n.Label, n.ends[1]), -1)
 }
 
@@ -115,8 +144,8 @@ func (g *Graph) putVertex(id VertexID, key string, l LabelID, state vertexBits) 
 }
 
 // findSlot looks an edge up, from the end that has fewer, and returns the slot of its entry there and whether that
-// end is to.
-func (g *Graph) findSlot(from, to VertexID, l LabelID) (at int, atTo, ok bool) {
+// end is to. The id is "" unless it identifies edges.
+func (g *Graph) findSlot(from, to VertexID, l LabelID, id string) (at int, atTo, ok bool) {
 	back := In
 	if !g.opt.Directed {
 		back = Out
@@ -126,12 +155,14 @@ func (g *Graph) findSlot(from, to VertexID, l LabelID) (at int, atTo, ok bool) {
 	if d := g.Degree(from, Out); d > near && g.Degree(to, back) < d {
 		row, nbr, atTo = rowKey(to, back, l), from, true
 	}
-	at, ok = g.adj.lookup(row, nbr)
+	if at, ok = g.adj.lookup(row, nbr, 0); ok && g.opt.EdgeIDs {
+		at, ok = g.findID(at, row, nbr, edgePair{from, to, l}, id)
+	}
 	return at, atTo, ok
 }
 
 // Effect returns everything that the staged batch changed. Call it between Stage and Commit; edges are in the order of
-// Delta.Net, renewed ones, the replaced ones among them, ascending by (from, label, to).
+// Delta.Net, renewed ones, the replaced ones among them, ascending by (from, label, to, id), revised vertices by id.
 func (g *Graph) Effect() Effect {
 	s := &g.staged
 	if !s.active {
@@ -142,14 +173,14 @@ func (g *Graph) Effect() Effect {
 		NewLabels:    slices.Clone(g.labels.names[s.labelsBefore:]),
 		Created:      g.records(s.delta.Created),
 		Freed:        g.records(s.delta.Freed),
+		Declared:     g.records(s.delta.Declared),
 		Released:     slices.Clone(g.older),
 	}
-	inserted := s.delta.Inserted()
-	r.Inserted = slices.Grow(r.Inserted, inserted-s.delta.Replaced)
-	r.Deleted = slices.Grow(r.Deleted, len(s.delta.Net)-inserted-s.delta.Replaced)
+	r.Inserted = slices.Grow(r.Inserted, s.delta.Inserted()-s.delta.Replaced)
+	r.Deleted = slices.Grow(r.Deleted, s.delta.Deleted()-s.delta.Replaced)
 	for i := range s.delta.Net {
-		if s.delta.Net[i].Replaced {
-			continue // under Renewed
+		if s.delta.Net[i].Replaced || s.delta.Net[i].Vertex {
+			continue // under Renewed, or Revised, Created and Freed
 		}
 		rec := g.edgeRecord(s.delta.Net[i].Edge)
 		if s.delta.Net[i].Sign == Inserted {
@@ -164,6 +195,16 @@ func (g *Graph) Effect() Effect {
 		r.Renewed = append(r.Renewed, rec)
 	}
 	slices.SortFunc(r.Renewed, compareRecords)
+	for i := range s.delta.Revised {
+		id := s.delta.Revised[i].Vertex
+		rec := g.vertexRecord(id)
+		rec.Values, rec.Previous = g.View(New).VertexValues(id), rec.Values
+		if _, declared := slices.BinarySearch(s.delta.Declared, id); declared {
+			rec.Implied = false
+		}
+		r.Revised = append(r.Revised, rec)
+	}
+	s.declared.addTo(&r, g)
 	return r
 }
 
@@ -173,9 +214,15 @@ func (g *Graph) records(ids []VertexID) []VertexRecord {
 	}
 	r := make([]VertexRecord, len(ids))
 	for i, id := range ids {
-		r[i] = VertexRecord{ID: id, Key: g.vkey[id], Label: g.vlabel[id]}
+		r[i] = g.vertexRecord(id)
 	}
 	return r
+}
+
+// vertexRecord returns a vertex with its values before the staged batch.
+func (g *Graph) vertexRecord(id VertexID) VertexRecord {
+	return VertexRecord{ID: id, Key: g.vkey[id], Label: g.vlabel[id], Values: valuesAt(g.vertexValues, uint32(id)),
+		Implied: g.isImplied(id)}
 }
 
 func (g *Graph) edgeRecord(e EdgeIndex) EdgeRecord {
@@ -184,5 +231,6 @@ func (g *Graph) edgeRecord(e EdgeIndex) EdgeRecord {
 }
 
 func compareRecords(a, b EdgeRecord) int {
-	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Label, b.Label), cmp.Compare(a.To, b.To))
+	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Label, b.Label), cmp.Compare(a.To, b.To),
+		cmp.Compare(a.Attr.ID, b.Attr.ID))
 }

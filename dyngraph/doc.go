@@ -22,6 +22,7 @@
 //	   replaced: its old version is deleted and its new one inserted, in one place of the order, while its index and
 //	   its entries stay (DESIGN S15). Vertices live until they are deleted: the last edge going does not take them
 //	   along.
+//	   Where vertices may have several labels, their labels are values (labelled.go), and a vertex is its key alone.
 //	5  Edge indexes are re-used as ids are, so what batch n deleted can be named until Stage of batch n+2.
 //	6  While a batch is staged, the counts (Vertices, Edges, degrees, triples) are of both graphs together.
 //	7  A Graph starts no goroutine and has one owner: nothing here is safe for concurrent use, except that any number
@@ -34,7 +35,7 @@
 // The way through the files: accept.go decides, and resolve.go keeps the vertices that it found for Stage;
 // fold_plain.go, fold.go and edgetable.go reduce a batch to its net effect, and replace.go what changes values only;
 // stage.go orders it and puts it in; commit.go ends it; attrs.go and values.go keep the attributes in columns; graph.go
-// has the columns and the views. pma.go and the files named after it are the array, with edge.go and labelset.go,
-// range.go what is read from it; pma_warm.go and fetch.go have memory near before it is needed, and huge_linux.go has
-// it in huge pages; loader.go fills all from a checkpoint.
+// has the columns and the views; declare.go changes what is declared. pma.go and the files named after it are the
+// array, with edge.go and labelset.go, range.go what is read from it; pma_warm.go and fetch.go have memory near before
+// it is needed, and huge_linux.go has it in huge pages; loader.go fills all from a checkpoint.
 package dyngraph

@@ -1,5 +1,10 @@
 package dyngraph
 
+import "hash/maphash"
+
+// edgeSeed is that of the hashes of ids, which are hostile.
+var edgeSeed = maphash.MakeSeed()
+
 // edgeTable finds a fold's edges by identity: open addressing over indexes into the edges.
 type edgeTable struct {
 	slots []int32 // index plus 1
@@ -7,8 +12,11 @@ type edgeTable struct {
 	n     int
 }
 
-func hashEdge(from, to int32, l LabelID) uint64 {
+func hashEdge(from, to int32, l LabelID, id string) uint64 {
 	h := uint64(uint32(from))<<32 | uint64(uint32(to))
+	if id != "" {
+		h ^= maphash.String(edgeSeed, id)
+	}
 	h = (h ^ uint64(l)*0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd
 	h ^= h >> 32
 	h *= 0xc4ceb9fe1a85ec53
@@ -16,17 +24,17 @@ func hashEdge(from, to int32, l LabelID) uint64 {
 }
 
 // find returns the edge's index, or none and the slot where it belongs.
-func (t *edgeTable) find(edges []foldEdge, from, to int32, l LabelID) (at int, i int32) {
+func (t *edgeTable) find(edges []foldEdge, from, to int32, l LabelID, id string) (at int, i int32) {
 	if len(t.slots) == 0 {
 		return 0, none
 	}
-	for h := hashEdge(from, to, l); ; h++ {
+	for h := hashEdge(from, to, l, id); ; h++ {
 		at := int(h & t.mask)
 		s := t.slots[at]
 		if s == 0 {
 			return at, none
 		}
-		if e := &edges[s-1]; e.from == from && e.to == to && e.label == l {
+		if e := &edges[s-1]; e.from == from && e.to == to && e.label == l && e.id == id {
 			return at, s - 1
 		}
 	}
@@ -43,7 +51,7 @@ func (t *edgeTable) put(edges []foldEdge, at int, i int32) {
 	t.mask = uint64(len(t.slots) - 1)
 	for j := range edges {
 		e := &edges[j]
-		at, _ := t.find(edges, e.from, e.to, e.label)
+		at, _ := t.find(edges, e.from, e.to, e.label, e.id)
 		t.slots[at] = int32(j) + 1
 	}
 }
@@ -62,7 +70,7 @@ func (t *edgeTable) reset(edges []foldEdge) {
 	}
 	for j := range edges {
 		e := &edges[j]
-		for h := hashEdge(e.from, e.to, e.label); ; h++ {
+		for h := hashEdge(e.from, e.to, e.label, e.id); ; h++ {
 			at := h & t.mask
 			if t.slots[at] == int32(j)+1 {
 				t.slots[at] = 0

@@ -1,5 +1,7 @@
 package dyngraph
 
+import "cmp"
+
 // Entry is what an adjacency slot holds beside the neighbour: the edge index in the low 31 bits, and the top bit set
 // while the edge is staged.
 type Entry uint32
@@ -35,6 +37,7 @@ func labelOf(row uint64) LabelID { return LabelID(row & (1<<31 - 1)) }
 
 func (s *slot) vertex() VertexID { return VertexID(s.row >> 32) }
 
+// compareSlots compares by row, neighbour and edge index, the order of the array.
 func compareSlots(a, b slot) int {
 	switch {
 	case a.row < b.row:
@@ -46,5 +49,9 @@ func compareSlots(a, b slot) int {
 	case a.nbr > b.nbr:
 		return 1
 	}
-	return 0
+	return cmp.Compare(a.ent.Index(), b.ent.Index())
 }
+
+// samePair tells whether two entries have the same vertex, direction, label and neighbour: their edges are one, or
+// parallel.
+func (s *slot) samePair(o *slot) bool { return s.row == o.row && s.nbr == o.nbr }

@@ -13,6 +13,7 @@ const (
 	ReasonBadOp         Reason = "bad_op"         // the operation is none of Op's
 	ReasonBadKey        Reason = "bad_key"        // a vertex key is empty, too long or not valid UTF-8
 	ReasonBadLabel      Reason = "bad_label"      // a label is too long or not valid UTF-8
+	ReasonBadID         Reason = "bad_id"         // an edge's id is too long or not valid UTF-8
 	ReasonProperty      Reason = "property"       // a declared property's value is not of its type
 	ReasonSelfLoop      Reason = "self_loop"      // both ends of the edge are the same vertex
 	ReasonLabelConflict Reason = "label_conflict" // the vertex has another label

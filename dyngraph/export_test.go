@@ -45,7 +45,7 @@ func (g *Graph) Density() float64 { return float64(g.adj.n) / float64(len(g.adj.
 
 // findEdge looks an edge up.
 func (g *Graph) findEdge(from, to VertexID, l LabelID) (EdgeIndex, bool) {
-	at, _, ok := g.findSlot(from, to, l)
+	at, _, ok := g.findSlot(from, to, l, "")
 	if !ok {
 		return NoEdge, false
 	}
@@ -54,7 +54,7 @@ func (g *Graph) findEdge(from, to VertexID, l LabelID) (EdgeIndex, bool) {
 
 // find looks an entry up.
 func (p *pma) find(row uint64, nbr VertexID) (Entry, bool) {
-	at, ok := p.lookup(row, nbr)
+	at, ok := p.lookup(row, nbr, 0)
 	if !ok {
 		return 0, false
 	}

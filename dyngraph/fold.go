@@ -1,14 +1,19 @@
 package dyngraph
 
-import "slices"
+import (
+	"slices"
+
+	"motifd/dyngraph/property"
+)
 
 // folder reduces a batch to its net effect (DESIGN S3).
 //
 // A vertex in the batch is a key; (key, label) is an incarnation of it, and an edge is identified by two incarnations
-// and its label. So a vertex that ends the batch with the label it began with is the same as before, whatever was in
-// between; under another label it is another vertex, and its edges are other edges. An edge is a net edge when it was
-// present before the batch and is not after it, or the other way round; its UpdateIndex is that of the last update that
-// changed its presence. The work is linear in the updates and in the degrees of vertices deleted or given a label.
+// and its label, and by its id where ids identify edges. So a vertex that ends the batch with the label it began with
+// is the same as before, whatever was in between; under another label it is another vertex, and its edges are other
+// edges. An edge is a net edge when it was present before the batch and is not after it, or the other way round; its
+// UpdateIndex is that of the last update that changed its presence. The work is linear in the updates and in the
+// degrees of vertices deleted or given a label.
 //
 // Most updates are plain and need none of this, see fold_plain.go; what follows is about the others.
 //
@@ -29,6 +34,15 @@ type folder struct {
 	// previous is, by insertion, the one whose attributes the edge had before, or none: the versions of an edge in the
 	// batch. Empty where no property is declared.
 	previous []int32
+	unnamed  []int32 // edges without id that were absent when an update deleted them
+
+	// now and changed are, for the vertices whose values the batch may change, the values as the batch goes on, and the
+	// last update that changed each; see foldVertex.values. Empty where no property of vertices is declared.
+	now     []property.Value
+	changed []uint32
+	// relabelled is the last update that added or removed a label of a vertex, of those that the batch changes.
+	relabelled map[labelOfVertex]uint32
+	absent     int // operations =v on vertices that are not there
 }
 
 type foldVertex struct {
@@ -38,19 +52,24 @@ type foldVertex struct {
 	cur        int32    // incarnation, or none
 	oldInc     int32    // incarnation before the batch, or none
 	edges      int32    // list of foldEdges, through nextFrom or nextTo
+	values     int32    // its place in now and changed, or none: they are what they were before the batch
 	enumerated bool     // all edges from before the batch are in the fold
+	declared   bool     // a +v has declared it since it came into being
+	linked     bool     // it is new and has edges; see removeIsolated
 }
 
 type incarnation struct {
+	birth uint64 // when it last came into being: the update, and which end; or before
 	vert  int32
 	label LabelID
+	death uint32 // the update that last took it away, if some has
 	old   bool   // as before the batch
-	birth uint64 // when it last came into being: the update, and which end
 }
 
 type foldEdge struct {
 	from, to         int32 // incarnations; in an undirected graph from < to
 	label            LabelID
+	id               string    // "" unless it identifies edges
 	old              EdgeIndex // NoEdge when absent before the batch
 	source           EdgeIndex // whose attributes it takes when upd is none
 	upd              int32     // the update whose attributes it takes
@@ -66,6 +85,8 @@ type foldEdge struct {
 const (
 	none  = int32(-1)
 	never = ^uint32(0)
+	// before is the birth of an incarnation that has been there since before the batch.
+	before = ^uint64(0)
 	// noSlot is a slot that is not known, or too high for 32 bits.
 	noSlot = ^uint32(0)
 )
@@ -84,6 +105,9 @@ func (e *foldEdge) set(present bool, updateIndex uint32) {
 	e.present = present
 }
 
+// expired tells that the edge has expired and that no update concerns it, or none to any effect.
+func (e *foldEdge) expired() bool { return !e.present && e.updateIndex == AtExpiry }
+
 func (f *folder) reset() {
 	for i := range f.verts {
 		if id := f.verts[i].old; id != NoVertex {
@@ -92,9 +116,16 @@ func (f *folder) reset() {
 	}
 	f.table.reset(f.edges)
 	clear(f.verts) // lets the keys go
+	if f.g != nil && f.g.opt.EdgeIDs {
+		clear(f.edges) // likewise the ids
+	}
+	f.unnamed = emptied(f.unnamed)
 	f.verts, f.incs, f.edges = emptied(f.verts), emptied(f.incs), emptied(f.edges)
 	f.plain, f.others, f.previous = emptied(f.plain), emptied(f.others), emptied(f.previous)
+	clear(f.now) // lets the texts go
+	f.now, f.changed, f.absent = emptied(f.now), emptied(f.changed), 0
 	f.newKeys, f.newIncs = emptiedMap(f.newKeys), emptiedMap(f.newIncs)
+	f.relabelled = emptiedMap(f.relabelled)
 }
 
 // emptied keeps a buffer for the next batch, unless only a large batch needs it.
@@ -107,10 +138,10 @@ func emptied[T any](s []T) []T {
 }
 
 // emptiedMap does the same for a map; clearing one costs its capacity.
-func emptiedMap[K comparable](m map[K]int32) map[K]int32 {
+func emptiedMap[K comparable, V any](m map[K]V) map[K]V {
 	const keep = 1 << 12
 	if m == nil || len(m) > keep {
-		return make(map[K]int32)
+		return make(map[K]V)
 	}
 	clear(m)
 	return m
@@ -136,7 +167,8 @@ func (f *folder) run(g *Graph, updates []Update) error {
 			if selfLoop(r) {
 				return refuse(ReasonSelfLoop, "edge from %s to itself", quote(u.From))
 			}
-			fl, tl, l := g.labels.intern(u.FromLabel), g.labels.intern(u.ToLabel), g.labels.intern(u.Label)
+			fl, tl := g.internEnds(u)
+			l := g.labels.intern(u.Label)
 			from, to := f.vertex(u.From, r.fromID), f.vertex(u.To, r.toID)
 			if err := f.declare(from, fl, updateIndex, 0); err != nil {
 				return err
@@ -144,7 +176,9 @@ func (f *folder) run(g *Graph, updates []Update) error {
 			if err := f.declare(to, tl, updateIndex, 1); err != nil {
 				return err
 			}
-			e := f.edge(f.verts[from].cur, f.verts[to].cur, l)
+			f.relabel(from, u.Op, u.FromLabel, updateIndex)
+			f.relabel(to, u.Op, u.ToLabel, updateIndex)
+			e := f.edge(f.verts[from].cur, f.verts[to].cur, l, g.idOf(&u.Attr))
 			f.follow(i, f.edges[e].upd)
 			f.edges[e].upd = i
 			f.setPresent(e, updateIndex)
@@ -154,11 +188,24 @@ func (f *folder) run(g *Graph, updates []Update) error {
 			if !ok || from == none || to == none || from == to || f.verts[from].cur == none || f.verts[to].cur == none {
 				continue
 			}
-			f.edges[f.edge(f.verts[from].cur, f.verts[to].cur, l)].set(false, updateIndex)
+			e := f.edge(f.verts[from].cur, f.verts[to].cur, l, g.idOf(&u.Attr))
+			if !f.edges[e].present && g.opt.EdgeIDs && u.Attr.ID == "" {
+				f.unnamed = append(f.unnamed, e)
+			}
+			f.edges[e].set(false, updateIndex)
 		case InsertVertex:
-			l := g.labels.intern(u.Label)
-			if err := f.declare(f.vertex(u.Key, r.fromID), l, updateIndex, 0); err != nil {
+			l := g.internVertex(u)
+			v := f.vertex(u.Key, r.fromID)
+			if err := f.declare(v, l, updateIndex, 0); err != nil {
 				return err
+			}
+			f.verts[v].declared = true
+			f.revise(v, u, updateIndex)
+		case ReviseVertex:
+			if v := f.known(u.Key, r.fromID); v != none && f.verts[v].cur != none {
+				f.revise(v, u, updateIndex)
+			} else {
+				f.absent++
 			}
 		case DeleteVertex:
 			if v := f.known(u.Key, r.fromID); v != none && f.verts[v].cur != none {
@@ -194,7 +241,8 @@ func (f *folder) vertex(key string, id VertexID) int32 {
 		return v
 	}
 	v := int32(len(f.verts))
-	f.verts = append(f.verts, foldVertex{key: key, old: NoVertex, id: NoVertex, cur: none, oldInc: none, edges: none})
+	f.verts = append(f.verts, foldVertex{key: key, old: NoVertex, id: NoVertex, cur: none, oldInc: none, edges: none,
+		values: none})
 	f.newKeys[key] = v
 	return v
 }
@@ -204,8 +252,9 @@ func (f *folder) byID(id VertexID) int32 {
 		return int32(m - 1)
 	}
 	v, inc := int32(len(f.verts)), int32(len(f.incs))
-	f.verts = append(f.verts, foldVertex{old: id, id: NoVertex, cur: inc, oldInc: inc, edges: none})
-	f.incs = append(f.incs, incarnation{vert: v, label: f.g.vlabel[id], old: true})
+	f.verts = append(f.verts, foldVertex{old: id, id: NoVertex, cur: inc, oldInc: inc, edges: none, values: none,
+		declared: !f.g.isImplied(id)})
+	f.incs = append(f.incs, incarnation{vert: v, label: f.g.vlabel[id], old: true, birth: before})
 	f.mark[id] = uint32(v) + 1
 	return v
 }
@@ -243,6 +292,7 @@ func (f *folder) declare(v int32, l LabelID, updateIndex uint32, end uint64) err
 	}
 	f.enumerate(v)
 	list := f.detach(v)
+	f.incs[cur].death = updateIndex
 	f.become(v, l, birth)
 	now := f.verts[v].cur
 	for i := list; i != none; {
@@ -254,7 +304,7 @@ func (f *folder) declare(v int32, l LabelID, updateIndex uint32, end uint64) err
 			if atFrom {
 				from, to = now, e.to
 			}
-			t := f.edge(from, to, e.label)
+			t := f.edge(from, to, e.label, e.id)
 			f.edges[t].upd, f.edges[t].source = e.upd, e.source
 			f.setPresent(t, updateIndex)
 		}
@@ -263,8 +313,9 @@ func (f *folder) declare(v int32, l LabelID, updateIndex uint32, end uint64) err
 	return nil
 }
 
-// kill deletes the vertex and its edges.
+// kill deletes the vertex, its values and its edges.
 func (f *folder) kill(v int32, updateIndex uint32) {
+	f.clearValues(v, updateIndex)
 	f.enumerate(v)
 	list := f.detach(v)
 	for i := list; i != none; {
@@ -272,7 +323,8 @@ func (f *folder) kill(v int32, updateIndex uint32) {
 		e.set(false, updateIndex)
 		i = f.unlink(i, f.incs[e.from].vert == v)
 	}
-	f.verts[v].cur = none
+	f.incs[f.verts[v].cur].death = updateIndex
+	f.verts[v].cur, f.verts[v].declared = none, false
 }
 
 // enumerate takes the vertex's edges from before the batch into the fold.
@@ -299,24 +351,24 @@ func (f *folder) enumerate(v int32) {
 }
 
 // edge returns the edge between two incarnations; on first sight it asks the graph whether it is there.
-func (f *folder) edge(from, to int32, l LabelID) int32 {
+func (f *folder) edge(from, to int32, l LabelID, id string) int32 {
 	if !f.g.opt.Directed && from > to {
 		from, to = to, from
 	}
-	at, i := f.table.find(f.edges, from, to, l)
+	at, i := f.table.find(f.edges, from, to, l, id)
 	if i != none {
 		return i
 	}
 	if a, b := &f.incs[from], &f.incs[to]; a.old && b.old {
-		if s, atTo, ok := f.g.findSlot(f.verts[a.vert].old, f.verts[b.vert].old, l); ok {
-			i := f.addEdge(at, from, to, l, f.g.adj.ent[s].Index())
+		if s, atTo, ok := f.g.findSlot(f.verts[a.vert].old, f.verts[b.vert].old, l, id); ok {
+			i := f.addEdge(at, from, to, l, id, f.g.adj.ent[s].Index())
 			if s < int(noSlot) {
 				f.edges[i].slot, f.edges[i].slotTo = uint32(s), atTo
 			}
 			return i
 		}
 	}
-	return f.addEdge(at, from, to, l, NoEdge)
+	return f.addEdge(at, from, to, l, id, NoEdge)
 }
 
 // knownEdge is edge for one that the graph has.
@@ -324,16 +376,21 @@ func (f *folder) knownEdge(from, to int32, l LabelID, old EdgeIndex) {
 	if !f.g.opt.Directed && from > to {
 		from, to = to, from
 	}
-	if at, i := f.table.find(f.edges, from, to, l); i == none {
-		f.addEdge(at, from, to, l, old)
+	id := f.g.edgeID(old)
+	if at, i := f.table.find(f.edges, from, to, l, id); i == none {
+		f.addEdge(at, from, to, l, id, old)
 	}
 }
 
-func (f *folder) addEdge(at int, from, to int32, l LabelID, old EdgeIndex) int32 {
+func (f *folder) addEdge(at int, from, to int32, l LabelID, id string, old EdgeIndex) int32 {
 	i := int32(len(f.edges))
+	place, present := never, old != NoEdge
+	if present && f.g.expires(old) {
+		place, present = AtExpiry, false
+	}
 	f.edges = append(f.edges, foldEdge{
-		from: from, to: to, label: l, old: old, source: old, upd: none,
-		updateIndex: never, before: never, nextFrom: none, nextTo: none, slot: noSlot, present: old != NoEdge,
+		from: from, to: to, label: l, id: id, old: old, source: old, upd: none,
+		updateIndex: place, before: place, nextFrom: none, nextTo: none, slot: noSlot, present: present,
 	})
 	f.table.put(f.edges, at, i)
 	f.link(i)

@@ -1,6 +1,9 @@
 package dyngraph
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // A plain update is of an edge between two vertices that the graph knows, and that the batch neither deletes nor
 // gives a label. Its edge is known by the vertices' ids and the label, so all that there is to an edge is its own
@@ -28,11 +31,19 @@ func (f *folder) divide(updates []Update) {
 			f.warmDeclared(updates[i:to], g.resolved[i:to])
 		}
 		u, r := &updates[i], &g.resolved[i]
+		if g.Late(u) {
+			g.staged.delta.Late++
+			continue
+		}
 		var l LabelID
 		switch u.Op {
 		case InsertEdge:
-			fl, tl := g.labels.intern(u.FromLabel), g.labels.intern(u.ToLabel)
+			fl, tl := g.internEnds(u)
 			l = g.labels.intern(u.Label)
+			if g.several() {
+				f.relabels(r.fromID, u.Op, u.FromLabel)
+				f.relabels(r.toID, u.Op, u.ToLabel)
+			}
 			f.declared(r.fromID, fl)
 			f.declared(r.toID, tl)
 		case DeleteEdge:
@@ -41,7 +52,16 @@ func (f *folder) divide(updates []Update) {
 				continue // no such edge, in the graph or in the batch so far
 			}
 		case InsertVertex:
-			f.declared(r.fromID, g.labels.intern(u.Label))
+			if l := g.internVertex(u); g.several() {
+				f.relabels(r.fromID, u.Op, u.Label)
+			} else {
+				f.declared(r.fromID, l)
+			}
+		case ReviseVertex:
+			if g.several() {
+				g.internAdded(u)
+				f.relabels(r.fromID, u.Op, u.Label)
+			}
 		case DeleteVertex:
 			if r.fromID != NoVertex {
 				f.byID(r.fromID)
@@ -90,7 +110,25 @@ func (s *staged) collectPlain(g *Graph, updates []Update) {
 			g.warmPlain(ops[i:warm])
 		}
 		j := i + 1
-		for j < len(ops) && compareSlots(ops[j], ops[i]) == 0 {
+		for j < len(ops) && ops[j].samePair(&ops[i]) {
+			j++
+		}
+		if g.opt.EdgeIDs && j-i > 1 {
+			s.collectPair(g, ops[i:j], updates)
+		} else {
+			s.collectEdge(g, ops[i:j], updates)
+		}
+		i = j
+	}
+}
+
+// collectPair finds what the updates of edges between the same ends do, which may have different ids.
+func (s *staged) collectPair(g *Graph, ops []slot, updates []Update) {
+	id := func(o slot) string { return updates[o.ent.Index()].Attr.ID }
+	slices.SortFunc(ops, func(a, b slot) int { return cmp.Or(cmp.Compare(id(a), id(b)), compareSlots(a, b)) })
+	for i := 0; i < len(ops); {
+		j := i + 1
+		for j < len(ops) && id(ops[j]) == id(ops[i]) {
 			j++
 		}
 		s.collectEdge(g, ops[i:j], updates)
@@ -98,23 +136,33 @@ func (s *staged) collectPlain(g *Graph, updates []Update) {
 	}
 }
 
-// collectEdge finds what the updates of one edge do.
+// collectEdge finds what the updates of one edge do, which are in their order.
 func (s *staged) collectEdge(g *Graph, ops []slot, updates []Update) {
-	if len(ops) > 1 {
-		slices.SortFunc(ops, func(a, b slot) int { return int(a.ent.Index()) - int(b.ent.Index()) })
-	}
 	from, to, l := ops[0].vertex(), ops[0].nbr, labelOf(ops[0].row)
-	at, atTo, was := g.findSlot(from, to, l)
+	id := g.idOf(&updates[ops[0].ent.Index()].Attr)
+	at, atTo, was := g.findSlot(from, to, l, id)
 	is, updateIndex, upd := was, never, none
+	expired := was && g.expires(g.adj.ent[at].Index())
+	if expired {
+		is, updateIndex = false, AtExpiry
+	}
 	for _, o := range ops {
 		insert, update := o.ent.Staged(), uint32(o.ent.Index())
 		if insert {
 			g.fold.follow(int32(update), upd)
 			upd = int32(update)
+		} else if !is && id == "" && g.opt.EdgeIDs {
+			s.unnamed = append(s.unnamed, edgePair{from, to, l})
 		}
 		if insert != is {
 			is, updateIndex = insert, update
 		}
+	}
+	if expired {
+		if updateIndex == AtExpiry {
+			return // to collectExpired
+		}
+		g.outlived(g.adj.ent[at].Index())
 	}
 	if is == was {
 		if is && upd != none {
@@ -130,6 +178,7 @@ func (s *staged) collectEdge(g *Graph, ops []slot, updates []Update) {
 		it.foundAt(at, atTo)
 	} else {
 		s.inserted++
+		it.beside = g.opt.EdgeIDs && g.hasPair(&it.NetEdge)
 	}
 	s.items = append(s.items, it)
 }

@@ -173,7 +173,7 @@ func BenchmarkGaps(b *testing.B) {
 			pairs := make([][2]VertexID, t.calls)
 			rnd := rand.New(rand.NewPCG(8, 8))
 			for i := range pairs {
-				pairs[i] = c.live[rnd.IntN(len(c.live))]
+				pairs[i] = c.live[rnd.IntN(len(c.live))].ends
 			}
 			for b.Loop() {
 				var least [4]time.Duration

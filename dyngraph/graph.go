@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"math"
+	"slices"
 
 	"motifd/dyngraph/property"
 )
@@ -12,6 +13,9 @@ import (
 type Options struct {
 	// Directed tells whether an edge's ends are ordered.
 	Directed bool
+	// EdgeIDs has edges identified by their ids, too: edges with different ids are parallel, and the edge without id is
+	// one of them (DESIGN S14). Otherwise an id is an attribute, and there is one edge of a label between two ends.
+	EdgeIDs bool
 	// MaxVertices bounds the dense ids: in use, or freed and not yet free again. 0 is 2^32-2, the most there are.
 	MaxVertices uint32
 	// MaxLabels bounds the label table, NoLabel included. 0 is 1<<20; the most is 1<<31.
@@ -51,11 +55,14 @@ type Graph struct {
 	vkey   []string
 	vlabel []LabelID
 	vstate []vertexBits
-	bound  uint32 // ids ever given out are below
-	nverts int
-	free   freeSet
-	older  []VertexID // freed by the last batch but one
-	newer  []VertexID // freed by the last batch
+	// vertexColumns declares what vertexValues hold, by dense id.
+	vertexColumns *property.Columns
+	vertexValues  []valueColumn
+	bound         uint32 // ids ever given out are below
+	nverts        int
+	free          freeSet
+	older         []VertexID // freed by the last batch but one
+	newer         []VertexID // freed by the last batch
 
 	// Edges: columns by edge index, beside adj.edges.
 	order      []uint32 // see OrderTable
@@ -67,14 +74,26 @@ type Graph struct {
 	olderEdges []EdgeIndex
 	newerEdges []EdgeIndex
 	maxEdges   uint32 // edge indexes there are; lower in tests
+	// maxVertexLabels is LimitVertexLabels.
+	maxVertexLabels int
 
 	edgeLimit uint64 // see LimitEdges
+
+	expiry       expiry   // see SetHorizons
+	isolated     bool     // see ExpireIsolated
+	listVertices bool     // see ListVertices
+	implied      []uint64 // bitmap by vertex id
+	sweep        bool     // the next batch looks at all implied vertices: those without edges have not gone up to now
+	degrees      degreeChanges
 
 	adj   pma
 	stats stats
 
-	fold     folder
+	parallel parallelEdges
+
+	acceptor acceptor
 	resolved []resolved // of what Accept took last
+	fold     folder
 	staged   staged
 
 	spares struct {
@@ -100,12 +119,8 @@ func NewGraph(opt Options) *Graph {
 		maxEdges: uint32(NoEdge),
 	}
 	g.adj.directed, g.adj.bg, g.attr.bg = opt.Directed, opt.Background, opt.Background
-	var declared property.Declarations
-	if opt.Schema != nil {
-		declared = opt.Schema.Edges
-	}
-	g.columns = declared.Columns()
-	g.attr.columns = newColumns(g.columns.All())
+	g.columns, g.vertexColumns = opt.Schema.EdgeColumns(), opt.Schema.VertexColumns()
+	g.attr.columns, g.vertexValues = newColumns(g.columns.All()), newColumns(g.vertexColumns.All())
 	g.stats.triples = make(map[tripleKey]*int)
 	g.fold.reset()
 	return g
@@ -114,7 +129,7 @@ func NewGraph(opt Options) *Graph {
 // Options returns the options, with the defaults filled in.
 func (g *Graph) Options() Options { return g.opt }
 
-// Changing tells whether a batch is staged that inserts or deletes edges.
+// Changing tells whether a batch is staged that inserts or deletes edges, or revises vertices.
 func (g *Graph) Changing() bool { return g.staged.active && len(g.staged.delta.Net) > 0 }
 
 // Directed tells whether edges have a direction.
@@ -166,6 +181,9 @@ const Replaced = 1 << 30
 
 // Columns returns the columns of the declared properties of edges.
 func (g *Graph) Columns() *property.Columns { return g.columns }
+
+// VertexColumns returns the columns of the declared properties of vertices.
+func (g *Graph) VertexColumns() *property.Columns { return g.vertexColumns }
 
 // Staged returns the sign and order of an edge that the staged batch inserts, deletes or replaces; of a replaced one
 // those of its deletion.
@@ -219,13 +237,21 @@ func (v View) Edge(e EdgeIndex) (from, to VertexID, label LabelID) {
 	return x.from, x.to, x.label
 }
 
-// CompareEdges compares the identities of two edges: from, to, label, as dense ids.
+// ID returns the id that identifies an edge among those parallel to it, "" for the edge without id. Where ids do not
+// identify edges (Options.EdgeIDs) it is "".
+func (v View) ID(e EdgeIndex) string { return v.g.edgeID(e) }
+
+// CompareEdges compares the identities of two edges: from, to, label, as dense ids, then the ids that users gave, by
+// bytes, if they identify edges.
 func (v View) CompareEdges(a, b EdgeIndex) int {
 	if a == b {
 		return 0
 	}
 	x, y := &v.g.adj.edges[a], &v.g.adj.edges[b]
-	return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.to, y.to), cmp.Compare(x.label, y.label))
+	if c := cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.to, y.to), cmp.Compare(x.label, y.label)); c != 0 {
+		return c
+	}
+	return cmp.Compare(v.g.edgeID(a), v.g.edgeID(b))
 }
 
 // Attr returns an edge's attributes as of the view's graph: what the staged batch renews or replaces shows in the new
@@ -239,6 +265,17 @@ func (v View) Attr(e EdgeIndex) Attr {
 	return v.g.attr.get(e)
 }
 
+// AttrOutside is Attr without Values, which Value gives one by one. It allocates nothing.
+func (v View) AttrOutside(e EdgeIndex) Attr {
+	if v.w == New {
+		if a, ok := v.g.staged.renewal(e); ok {
+			a.Values = nil
+			return a
+		}
+	}
+	return v.g.attr.outside(e)
+}
+
 // Value returns the value of an edge in a column as of the view's graph, null where the edge has none. property.TS
 // stands for its time, declared or not.
 func (v View) Value(e EdgeIndex, column int) property.Value {
@@ -248,6 +285,26 @@ func (v View) Value(e EdgeIndex, column int) property.Value {
 		}
 	}
 	return v.g.attr.value(e, column)
+}
+
+// VertexValue returns the value of a vertex in a column as of the view's graph, null where it has none.
+func (v View) VertexValue(id VertexID, column int) property.Value {
+	if v.w == New {
+		if values, ok := v.g.staged.revisedValues(id); ok {
+			return values[column]
+		}
+	}
+	return v.g.vertexValues[column].get(uint32(id))
+}
+
+// VertexValues returns the values of a vertex by column as of the view's graph, nil when all are null.
+func (v View) VertexValues(id VertexID) []property.Value {
+	if v.w == New {
+		if values, ok := v.g.staged.revisedValues(id); ok {
+			return property.WithoutNulls(slices.Clone(values))
+		}
+	}
+	return valuesAt(v.g.vertexValues, uint32(id))
 }
 
 // Key returns the vertex's external key. A freed id has it until the id is used again.
@@ -270,8 +327,16 @@ func (v View) VerticesSeq() iter.Seq[VertexID] {
 	}
 }
 
-// EdgesSeq yields the view's edges once each, ascending by (from, label, to).
+// EdgesSeq yields the view's edges once each, ascending by (from, label, to), parallel ones by id.
 func (v View) EdgesSeq() iter.Seq[EdgeIndex] {
+	if v.g.parallel.labels > 0 {
+		return v.parallelSeq()
+	}
+	return v.slotsSeq()
+}
+
+// slotsSeq yields the view's edges once each, in the order of the array.
+func (v View) slotsSeq() iter.Seq[EdgeIndex] {
 	return func(yield func(EdgeIndex) bool) {
 		for id := range v.g.bound {
 			r := v.g.RangeAll(VertexID(id), Out)

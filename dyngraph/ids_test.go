@@ -119,7 +119,7 @@ func TestS11AcceptedBatchesAlwaysFit(t *testing.T) {
 			msgs := make([]Message, pick(10))
 			for i := range msgs {
 				for range 1 + pick(3) {
-					msgs[i].Updates = append(msgs[i].Updates, makeUpdate(pick, 9, false))
+					msgs[i].Updates = append(msgs[i].Updates, makeUpdate(pick, 9, 3, false, 0))
 				}
 			}
 			accepted, rejects := g.Accept(msgs)
@@ -194,8 +194,8 @@ func TestViewsAreReadByMany(t *testing.T) {
 func TestLoaderRefusesBadRecords(t *testing.T) {
 	fresh := func() *Loader {
 		l := NewLoader(Options{Directed: true, MaxVertices: 10, MaxLabels: 3})
-		for _, err := range []error{l.Label("x"), l.Vertex(VertexRecord{0, "a", 0}),
-			l.Vertex(VertexRecord{1, "b", 1})} {
+		for _, err := range []error{l.Label("x"), l.Vertex(VertexRecord{ID: 0, Key: "a", Label: 0}),
+			l.Vertex(VertexRecord{ID: 1, Key: "b", Label: 1})} {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -206,10 +206,10 @@ func TestLoaderRefusesBadRecords(t *testing.T) {
 		"empty label":    func(l *Loader) error { return l.Label("") },
 		"same label":     func(l *Loader) error { return l.Label("x") },
 		"labels":         func(l *Loader) error { return cmpErr(l.Label("y"), l.Label("z")) },
-		"same id":        func(l *Loader) error { return l.Vertex(VertexRecord{1, "c", 0}) },
-		"same key":       func(l *Loader) error { return l.Vertex(VertexRecord{2, "a", 0}) },
-		"vertex label":   func(l *Loader) error { return l.Vertex(VertexRecord{2, "c", 2}) },
-		"id bound":       func(l *Loader) error { return l.Vertex(VertexRecord{10, "c", 0}) },
+		"same id":        func(l *Loader) error { return l.Vertex(VertexRecord{ID: 1, Key: "c", Label: 0}) },
+		"same key":       func(l *Loader) error { return l.Vertex(VertexRecord{ID: 2, Key: "a", Label: 0}) },
+		"vertex label":   func(l *Loader) error { return l.Vertex(VertexRecord{ID: 2, Key: "c", Label: 2}) },
+		"id bound":       func(l *Loader) error { return l.Vertex(VertexRecord{ID: 10, Key: "c", Label: 0}) },
 		"no vertex":      func(l *Loader) error { return l.Edge(EdgeRecord{From: 0, To: 2}) },
 		"self-loop":      func(l *Loader) error { return l.Edge(EdgeRecord{From: 1, To: 1}) },
 		"edge label":     func(l *Loader) error { return l.Edge(EdgeRecord{From: 0, To: 1, Label: 2}) },

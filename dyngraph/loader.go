@@ -7,8 +7,8 @@ import (
 )
 
 // Loader builds a Graph from the records of a checkpoint: labels in id order, then vertices, then edges, and what is
-// pending. Edges go straight into the graph's columns; when they come ascending by (from, label, to), as a checkpoint
-// keeps them, only the other direction is sorted (DESIGN A9). It is used once, and not after an error.
+// pending. Edges go straight into the graph's columns; when they come ascending by (from, label, to, id), as a
+// checkpoint keeps them, only the other direction is sorted (DESIGN A9). It is used once, and not after an error.
 type Loader struct {
 	g         *Graph
 	unordered bool // edges have not come in ascending order
@@ -51,6 +51,10 @@ func (l *Loader) Vertex(r VertexRecord) error {
 			len(g.labels.names),
 		)
 	}
+	if g.several() && r.Label != NoLabel {
+		return fmt.Errorf("dyngraph: vertex %d of the checkpoint has the one label %s, but vertices have several", r.ID,
+			quote(g.labels.names[r.Label]))
+	}
 	if g.find(r.Key) != NoVertex {
 		return fmt.Errorf("dyngraph: key %s is twice in the checkpoint", quote(r.Key))
 	}
@@ -58,7 +62,12 @@ func (l *Loader) Vertex(r VertexRecord) error {
 	if g.vstate[r.ID] != 0 {
 		return fmt.Errorf("dyngraph: vertex %d is twice in the checkpoint", r.ID)
 	}
+	if err := g.vertexColumns.CheckStored(g.labels.names[r.Label], r.Values); err != nil {
+		return fmt.Errorf("dyngraph: vertex %d of the checkpoint has %w", r.ID, err)
+	}
 	g.putVertex(r.ID, r.Key, r.Label, inBoth)
+	g.setValues(r.ID, r.Values)
+	g.setImplied(r.ID, r.Implied)
 	return nil
 }
 
@@ -69,7 +78,8 @@ func (l *Loader) reach(id VertexID) {
 	}
 }
 
-// Edge adds an edge; its ends and its label have been added. Loading is fast when edges ascend by (from, label, to).
+// Edge adds an edge; its ends and its label have been added. Loading is fast when edges ascend by (from, label, to,
+// id).
 func (l *Loader) Edge(r EdgeRecord) error {
 	g := l.g
 	if !g.opt.Directed && r.From > r.To {
@@ -94,7 +104,7 @@ func (l *Loader) Edge(r EdgeRecord) error {
 	g.edgeBound++
 	g.growEdges()
 	g.adj.edges[e] = edge{r.From, r.To, r.Label}
-	if err := g.columns.Check(g.labels.names[r.Label], r.Attr.Values); err != nil {
+	if err := g.columns.CheckStored(g.labels.names[r.Label], r.Attr.Values); err != nil {
 		return fmt.Errorf("dyngraph: the edge of the checkpoint from vertex %d to vertex %d has %w", r.From, r.To, err)
 	}
 	if r.Attr.ID != "" || r.Attr.HasTS || r.Attr.Props != nil || len(r.Attr.Values) > 0 {
@@ -106,8 +116,16 @@ func (l *Loader) Edge(r EdgeRecord) error {
 	return nil
 }
 
-// compareEdges compares by (from, label, to).
+// compareEdges compares by (from, label, to, id).
 func (g *Graph) compareEdges(a, b uint32) int {
+	if c := g.compareEnds(a, b); c != 0 {
+		return c
+	}
+	return cmp.Compare(g.edgeID(EdgeIndex(a)), g.edgeID(EdgeIndex(b)))
+}
+
+// compareEnds compares by (from, label, to).
+func (g *Graph) compareEnds(a, b uint32) int {
 	x, y := &g.adj.edges[a], &g.adj.edges[b]
 	switch {
 	case x.from != y.from:

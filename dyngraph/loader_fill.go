@@ -11,7 +11,7 @@ func (l *Loader) fill() error {
 	g := l.g
 	n := int(g.edgeBound)
 	edges := g.adj.edges
-	out := make([]uint32, n) // edges ascending by (from, label, to)
+	out := make([]uint32, n) // edges ascending by (from, label, to, id)
 	for e := range out {
 		out[e] = uint32(e)
 	}
@@ -20,13 +20,18 @@ func (l *Loader) fill() error {
 		for i := 1; i < n; i++ {
 			if e := out[i]; g.compareEdges(out[i-1], e) == 0 {
 				return fmt.Errorf(
-					"dyngraph: edge (from %d, label %d, to %d) is twice in the checkpoint",
+					"dyngraph: edge (from %d, label %d, to %d, id %s) is twice in the checkpoint",
 					edges[e].from,
 					edges[e].label,
 					edges[e].to,
+					quote(g.edgeID(EdgeIndex(e))),
 				)
 			}
 		}
+	}
+	g.loadParallel(out)
+	if l.unordered && g.parallel.labels > 0 {
+		slices.SortFunc(out, g.byPair)
 	}
 	g.nedges = n
 	back := In

@@ -3,6 +3,9 @@ package dyngraph
 // Entries returns the number of adjacency entries: of every edge of the old graph and of the new one, its two.
 func (g *Graph) Entries() int { return g.adj.n }
 
+// RowLabel returns the edge label of a row of Leaf.
+func RowLabel(row uint64) LabelID { return labelOf(row) }
+
 // Leaf returns the entries of a leaf of the packed memory array, for a copy of it elsewhere (GAMMA V-C): leaf by
 // leaf, from 0 on, they come in order, Entries in all. A row is the vertex in the upper half, then a bit for the
 // direction, then the label; the array keeps none, and they are written over rows, which grows. The other slices

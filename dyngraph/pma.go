@@ -141,24 +141,30 @@ func leavesFor(n int) int {
 	return leaves
 }
 
-// notAfter tells whether the leaf's first entry is at most (row, nbr).
-func (p *pma) notAfter(leaf int, row uint64, nbr VertexID) bool {
+// notAfter tells whether the leaf's first entry is at most (row, nbr, e).
+func (p *pma) notAfter(leaf int, row uint64, nbr VertexID, e EdgeIndex) bool {
 	f := p.first[leaf]
-	return f < row || f == row && p.nbr[leaf*leafSize] <= nbr
+	return f < row || f == row && p.firstNotAfter(leaf, nbr, e)
 }
 
-// seek returns the last leaf in [from, leaves) whose first entry is at most (row, nbr), or from when there is none. The
-// nearer it is the faster: it doubles its steps, then halves them.
-func (p *pma) seek(from int, row uint64, nbr VertexID) int {
+// firstNotAfter is notAfter for a leaf whose first entry is of the same row.
+func (p *pma) firstNotAfter(leaf int, nbr VertexID, e EdgeIndex) bool {
+	first := p.nbr[leaf*leafSize]
+	return first < nbr || first == nbr && p.ent[leaf*leafSize].Index() <= e
+}
+
+// seek returns the last leaf in [from, leaves) whose first entry is at most (row, nbr, e), or from when there is none.
+// The nearer it is the faster: it doubles its steps, then halves them.
+func (p *pma) seek(from int, row uint64, nbr VertexID, e EdgeIndex) int {
 	lo, step := from, 1
-	for lo+step < len(p.first) && p.notAfter(lo+step, row, nbr) {
+	for lo+step < len(p.first) && p.notAfter(lo+step, row, nbr, e) {
 		lo += step
 		step *= 2
 	}
 	hi := min(lo+step, len(p.first)) // not at most
 	for hi-lo > 1 {
 		m := int(uint(lo+hi) / 2)
-		if p.notAfter(m, row, nbr) {
+		if p.notAfter(m, row, nbr, e) {
 			lo = m
 		} else {
 			hi = m
@@ -170,8 +176,9 @@ func (p *pma) seek(from int, row uint64, nbr VertexID) int {
 // all returns the number of entries in both directions.
 func (h *head) all() int { return int(h.degree[Out]) + int(h.degree[In]) }
 
-// lookup returns the slot of an entry.
-func (p *pma) lookup(row uint64, nbr VertexID) (int, bool) {
+// lookup returns the slot of an entry; of parallel edges that of e or, if e is none of them, the next one's by index.
+// With e 0 it is the first.
+func (p *pma) lookup(row uint64, nbr VertexID, e EdgeIndex) (int, bool) {
 	h, d := &p.heads[row>>32], dirOf(row)
 	if h.mixed>>d&1 == 0 {
 		// Most vertices have one label and lie in one leaf: no Range is needed.
@@ -183,11 +190,14 @@ func (p *pma) lookup(row uint64, nbr VertexID) (int, bool) {
 			at := int(h.start) * leafSize
 			nbrs := p.nbr[at+from : at+to]
 			i := countLess(nbrs, nbr)
+			for i < len(nbrs) && nbrs[i] == nbr && p.ent[at+from+i].Index() < e {
+				i++
+			}
 			return at + from + i, i < len(nbrs) && nbrs[i] == nbr
 		}
 	}
 	r := p.labelled(VertexID(row>>32), d, labelOf(row))
-	return r.slot(nbr)
+	return r.slot(nbr, e)
 }
 
 // holds tells whether an operation's entry is in a slot.
@@ -209,7 +219,7 @@ func (p *pma) mark(ops []slot, were []uint32, at []int) []int {
 			s = int(were[i])
 		}
 		if !p.holds(s, &ops[i]) {
-			s, _ = p.lookup(ops[i].row, ops[i].nbr)
+			s, _ = p.lookup(ops[i].row, ops[i].nbr, ops[i].ent.Index())
 		}
 		p.ent[s] = ops[i].ent
 		at = append(at, s)
@@ -225,7 +235,7 @@ func (p *pma) unmark(ops []slot, at []int) {
 		}
 		s := at[i]
 		if !p.holds(s, &ops[i]) {
-			s, _ = p.lookup(ops[i].row, ops[i].nbr)
+			s, _ = p.lookup(ops[i].row, ops[i].nbr, ops[i].ent.Index())
 		}
 		p.ent[s] = ops[i].ent &^ entryStaged
 	}
@@ -280,6 +290,6 @@ func (p *pma) skip(leaf, off int, n uint32, row uint64) (int, int) {
 		n -= uint32(c)
 		leaf, off = leaf+1, 0
 	}
-	leaf = p.seek(leaf, row, 0)
-	return leaf, p.within(leaf, row, 0)
+	leaf = p.seek(leaf, row, 0, 0)
+	return leaf, p.within(leaf, row, 0, 0)
 }

@@ -14,7 +14,7 @@ var fullLeaf = int(math.Floor((rootLow + rootHigh) / 2 * leafSize))
 // allow more leaves, and says into which slots. It returns the other operations.
 func (p *pma) insertAtEnd(ops []slot, at []int) []slot {
 	last, from := p.leaves()-1, len(ops)
-	for from > 0 && p.notAfter(last, ops[from-1].row, ops[from-1].nbr) {
+	for from > 0 && p.notAfter(last, ops[from-1].row, ops[from-1].nbr, ops[from-1].ent.Index()) {
 		from--
 	}
 	total := int(p.count[last]) + len(ops) - from

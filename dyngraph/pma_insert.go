@@ -85,10 +85,10 @@ func (p *pma) locate(ops []slot) []segment {
 		if all := h.all(); all > 0 {
 			leaf = max(leaf, int(h.start))
 			if int(h.offset)+all > int(p.count[h.start]) { // the vertex has entries in later leaves
-				leaf = p.seek(leaf, o.row, o.nbr)
+				leaf = p.seek(leaf, o.row, o.nbr, o.ent.Index())
 			}
 		} else {
-			leaf = p.seek(leaf, o.row, o.nbr)
+			leaf = p.seek(leaf, o.row, o.nbr, o.ent.Index())
 		}
 		if k := len(segs) - 1; k >= 0 && leaf == was {
 			segs[k].end = uint32(i) + 1
@@ -120,7 +120,7 @@ func (p *pma) insertLeaf(leaf int, ops []slot, slots []int) {
 	}
 	for k := range ops {
 		o := &ops[k]
-		i, a, b := p.position(leaf, o.row, o.nbr)
+		i, a, b := p.position(leaf, o.row, o.nbr, o.ent.Index())
 		positions[k].at, positions[k].leads = uint8(i), i == a && a < b
 		positions[k].begins = i == a && (k == 0 || ops[k-1].row != o.row)
 	}

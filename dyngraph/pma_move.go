@@ -17,7 +17,7 @@ func (p *pma) eachPart(a, b int, ops []slot, do part) {
 	last := ^uint64(0) // else the row of the last one, an operation; at first that of none
 	for leaf := a; leaf < b; leaf++ {
 		k := 0
-		for k < len(ops) && (leaf+1 == b || !p.notAfter(leaf+1, ops[k].row, ops[k].nbr)) {
+		for k < len(ops) && (leaf+1 == b || !p.notAfter(leaf+1, ops[k].row, ops[k].nbr, ops[k].ent.Index())) {
 			k++
 		}
 		n, runs := int(p.count[leaf]), p.runs[leaf]
@@ -40,7 +40,7 @@ func (p *pma) mergeLeaf(leaf int, runs uint64, ops []slot, do part) int {
 	from := 0
 	for k := range ops {
 		o := &ops[k]
-		i, a, b := p.position(leaf, o.row, o.nbr)
+		i, a, b := p.position(leaf, o.row, o.nbr, o.ent.Index())
 		if i > from {
 			do(nbr[from:i], ent[from:i], runs>>from&upTo(i-from))
 			from = i

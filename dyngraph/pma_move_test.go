@@ -94,6 +94,7 @@ func TestMoveWindow(t *testing.T) {
 						0,
 						o.row,
 						o.nbr,
+						o.ent.Index(),
 					); leaf >= a && leaf < b && p.countIn(a, b)+len(ops) < (b-a)*leafSize &&
 						rnd.IntN(8) > 0 {
 						ops = append(ops, o)

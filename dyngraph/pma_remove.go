@@ -70,7 +70,7 @@ func (p *pma) removeLeaf(leaf int, ops []slot, slots []int) {
 		if slots != nil {
 			positions[k] = uint8(slots[k] % leafSize)
 		} else {
-			positions[k] = uint8(p.within(leaf, ops[k].row, ops[k].nbr))
+			positions[k] = uint8(p.within(leaf, ops[k].row, ops[k].nbr, ops[k].ent.Index()))
 		}
 	}
 	at, n := leaf*leafSize, int(p.count[leaf])

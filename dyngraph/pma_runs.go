@@ -98,15 +98,19 @@ func (p *pma) runEnd(leaf, i int) int {
 }
 
 // position returns where an entry is in a leaf, or would be, and the run of its row.
-func (p *pma) position(leaf int, row uint64, nbr VertexID) (i, a, b int) {
+func (p *pma) position(leaf int, row uint64, nbr VertexID, e EdgeIndex) (i, a, b int) {
 	a, b = p.runOf(leaf, row)
 	at := leaf * leafSize
-	return a + countLess(p.nbr[at+a:at+b], nbr), a, b
+	i = a + countLess(p.nbr[at+a:at+b], nbr)
+	for i < b && p.nbr[at+i] == nbr && p.ent[at+i].Index() < e {
+		i++
+	}
+	return i, a, b
 }
 
-// within returns the number of the leaf's entries that are less than (row, nbr).
-func (p *pma) within(leaf int, row uint64, nbr VertexID) int {
-	i, _, _ := p.position(leaf, row, nbr)
+// within returns the number of the leaf's entries that are less than (row, nbr, e).
+func (p *pma) within(leaf int, row uint64, nbr VertexID, e EdgeIndex) int {
+	i, _, _ := p.position(leaf, row, nbr, e)
 	return i
 }
 

@@ -74,7 +74,7 @@ func (p *pma) labelled(v VertexID, d Dir, l LabelID) Range {
 	row := rowKey(v, d, l)
 	leaf, off := r.leaf, r.off
 	if leaf < r.last {
-		if leaf = p.seek(leaf, row, 0); leaf > r.leaf {
+		if leaf = p.seek(leaf, row, 0, 0); leaf > r.leaf {
 			off = 0
 		}
 	}
@@ -100,7 +100,7 @@ func (r *Range) runEnd(row uint64) (last, end int) {
 	if i := p.runEnd(r.leaf, r.off); i < r.limit(r.leaf) || r.leaf == r.last {
 		return r.leaf, min(i, r.limit(r.leaf))
 	}
-	last = p.seek(r.leaf, row+1, 0)
+	last = p.seek(r.leaf, row+1, 0, 0)
 	if last > r.last {
 		return r.last, r.end
 	}
@@ -140,9 +140,10 @@ func (r *Range) Next() (nbr []VertexID, ent []Entry, ok bool) {
 	return nil, nil, false
 }
 
-// Find searches the whole range for a neighbour, in O(log Len). The range is of one label.
+// Find searches the whole range for a neighbour, in O(log Len). The range is of one label. Of parallel edges it finds
+// any; Among has all.
 func (r *Range) Find(nbr VertexID) (Entry, bool) {
-	leaf, i, end := r.part(nbr)
+	leaf, i, end := r.part(nbr, NoEdge)
 	nbrs := r.p.nbr[leaf*leafSize : leaf*leafSize+end]
 	i += guessLess(nbrs[i:], nbr)
 	if i == end || nbrs[i] != nbr {
@@ -151,19 +152,42 @@ func (r *Range) Find(nbr VertexID) (Entry, bool) {
 	return r.p.ent[leaf*leafSize+i], true
 }
 
-// slot returns the slot of a neighbour; the entries are near.
-func (r *Range) slot(nbr VertexID) (int, bool) {
-	leaf, i, end := r.part(nbr)
-	nbrs := r.p.nbr[leaf*leafSize : leaf*leafSize+end]
-	i += countLess(nbrs[i:], nbr)
-	if i == end || nbrs[i] != nbr {
-		return 0, false
-	}
-	return leaf*leafSize + i, true
+// slot returns the slot of a neighbour's first edge from e on; the entries are near.
+func (r *Range) slot(nbr VertexID, e EdgeIndex) (int, bool) {
+	leaf, i := r.atLeast(nbr, e)
+	s := leaf*leafSize + i
+	return s, (leaf < r.last || leaf == r.last && i < r.end) && r.p.nbr[s] == nbr
 }
 
-// part returns where in which leaf a neighbour is, if it is in the range.
-func (r *Range) part(nbr VertexID) (leaf, from, end int) {
+// atLeast returns where the entries of the range from (nbr, e) on begin. Where there are none it is the range's end.
+func (r *Range) atLeast(nbr VertexID, e EdgeIndex) (leaf, off int) {
+	if r.leaf == r.last && r.off == r.end {
+		return r.last, r.end
+	}
+	leaf, i, end := r.part(nbr, e)
+	at := leaf * leafSize
+	i += countLess(r.p.nbr[at+i:at+end], nbr)
+	for i < end && r.p.nbr[at+i] == nbr && r.p.ent[at+i].Index() < e {
+		i++
+	}
+	if i == end && leaf < r.last {
+		return leaf + 1, 0
+	}
+	return leaf, i
+}
+
+// Among returns the edges to one neighbour, ascending by index: several where they are parallel. The range is of one
+// label.
+func (r *Range) Among(nbr VertexID) Range {
+	a := Range{p: r.p}
+	a.leaf, a.off = r.atLeast(nbr, 0)
+	a.last, a.end = r.atLeast(nbr+1, 0)
+	a.next, a.nextOff = a.leaf, a.off
+	return a
+}
+
+// part returns where in which leaf an edge to a neighbour is, if it is in the range.
+func (r *Range) part(nbr VertexID, e EdgeIndex) (leaf, from, end int) {
 	p := r.p
 	lo, hi := r.leaf, r.last // the leaf is in [lo, hi]
 	if r.end == 0 {
@@ -171,7 +195,7 @@ func (r *Range) part(nbr VertexID) (leaf, from, end int) {
 	}
 	for lo < hi {
 		m := int(uint(lo+hi+1) / 2)
-		if p.nbr[m*leafSize] <= nbr {
+		if p.firstNotAfter(m, nbr, e) {
 			lo = m
 		} else {
 			hi = m - 1

@@ -35,7 +35,7 @@ func TestS2RecutStreamsEndTheSame(t *testing.T) {
 		msgs := make([]Message, 300)
 		for i := range msgs {
 			for range 1 + pick(2) {
-				msgs[i].Updates = append(msgs[i].Updates, makeUpdate(pick, 8, opt.Schema != nil))
+				msgs[i].Updates = append(msgs[i].Updates, makeUpdate(pick, 8, 3, opt.Schema != nil, 0))
 			}
 		}
 		run := func(most int) map[string]string {

@@ -51,10 +51,11 @@ func (g *Graph) replacedBy(updates []Update, e stayedEdge, presence uint32) (pla
 			at = max(at, int64(g.fold.lastChange(updates, e.upd, column)))
 		}
 	}
-	if g.columns.Declares(label, property.TS) {
+	under := g.columns.Under(label)
+	if under.Has(property.TS) {
 		differs(property.TS)
 	}
-	for _, column := range g.columns.Under(label) {
+	for _, column := range under.All() {
 		differs(column)
 	}
 	if !ok {

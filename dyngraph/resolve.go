@@ -11,7 +11,7 @@ type resolved struct {
 
 // unresolved is an update's keys before anybody has looked for them.
 func unresolved(u *Update) resolved {
-	if u.Op == InsertVertex || u.Op == DeleteVertex {
+	if u.Op.OfVertex() {
 		return resolved{from: u.Key, fromID: NoVertex, toID: NoVertex}
 	}
 	return resolved{from: u.From, to: u.To, fromID: NoVertex, toID: NoVertex}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"motifd/dyngraph/property"
 )
 
 // staged is the batch between Stage and Commit or Abort, and its buffers, which later batches use again.
@@ -18,13 +20,21 @@ type staged struct {
 	renewed      []Attr   // by index into delta.Renewed, which ascends
 	renewedAt    []uint32 // by order of a replaced edge's old version: index into renewed
 	reused       []VertexRecord
+	revised      []revision // by place, then id
+	reviseTo     []property.Value
+	olds, news   []vertexVersion // of either sign, in their order
+	oldsIn       int             // how many are in Delta.Net
+	newsIn       int
 	inserts      []slot // adjacency entries of the inserted edges, sorted
 	deletes      []slot // likewise of the deleted ones
 	insertsAt    []int  // in which slots, or something else; see pma.insert
 	deletesAt    []int
-	deletesWere  []uint32 // in which slots they were before the insertions, or noSlot
-	replaces     []slot   // likewise of the replaced edges
+	deletesWere  []uint32   // in which slots they were before the insertions, or noSlot
+	parallel     []LabelID  // that have parallel edges since this batch
+	unnamed      []edgePair // of deletions without id that found no edge
+	replaces     []slot     // likewise of the replaced edges
 	replacesAt   []int
+	declared     declared // see StageDeclaration
 
 	sorter   sorter
 	births   []birth
@@ -49,6 +59,7 @@ type netItem struct {
 	source EdgeIndex  // then those of this edge
 	slot   uint32     // of a deletion: where its entry under one end is, or noSlot
 	slotTo bool       // that end is To
+	beside bool       // of an insertion: the graph has an edge parallel to it
 }
 
 // foundAt notes the slot of an entry of the edge.
@@ -89,9 +100,9 @@ func (s *staged) renewal(e EdgeIndex) (Attr, bool) {
 // graph as it is now. Updates that Accept would refuse for a contradiction, a self-loop or a limit give an error, and
 // the graph is as before; keys and labels are not examined again.
 //
-// Labels are interned in the order of their first appearance in the InsertEdge and InsertVertex updates, inside one in
-// the order FromLabel, ToLabel, Label, whether or not anything with that label is left when the batch ends. Deletions
-// intern nothing.
+// Labels are interned in the order of their first appearance in the InsertEdge and InsertVertex updates, and among
+// those that ReviseVertex adds, inside one in the order FromLabel, ToLabel, Label, whether or not anything with that
+// label is left when the batch ends. Deletions intern nothing.
 //
 // New vertex ids go to the keys that end the batch as another vertex than they began it, in the order in which they
 // became so: when the key came into being, or got its label. From comes before To. The lowest free id goes first. What
@@ -150,6 +161,12 @@ func (s *staged) collect(g *Graph, updates []Update) {
 	net := 0
 	for i := range f.edges {
 		e := &f.edges[i]
+		if e.expired() {
+			continue // to collectExpired
+		}
+		if e.old != NoEdge && g.expires(e.old) {
+			g.outlived(e.old)
+		}
 		switch {
 		case e.present && e.old == NoEdge:
 			s.inserted++
@@ -161,7 +178,17 @@ func (s *staged) collect(g *Graph, updates []Update) {
 		}
 	}
 	s.collectPlain(g, updates)
-	s.net = net + len(s.items)
+	if len(g.expiry.horizons) > 0 {
+		s.collectExpired(g)
+	}
+	if g.isolated {
+		s.removeIsolated(g)
+	}
+	s.collectRevised(g)
+	s.net = net + len(s.items) + 2*len(s.revised)
+	if g.listVertices {
+		s.net += len(s.delta.Freed) + len(s.births)
+	}
 }
 
 // room tells whether there are enough ids, labels and indexes for the batch.
@@ -177,7 +204,8 @@ func (g *Graph) room() error {
 		return refuse(ReasonEdgeLimit, "%d edges are too many; the most is %d", n, g.maxEdges)
 	}
 	if s.net >= Replaced {
-		return refuse(ReasonEdgeLimit, "the batch changes %d edges; at most %d can change at once", s.net, Replaced-1)
+		return refuse(ReasonEdgeLimit, "the batch changes %d edges and vertices; at most %d can change at once", s.net,
+			Replaced-1)
 	}
 	return nil
 }
@@ -212,6 +240,8 @@ func (g *Graph) stageVertices() {
 		}
 		v.id = id
 		g.putVertex(id, key, f.incs[v.cur].label, 1<<New)
+		g.giveValues(id, v)
+		g.setImplied(id, g.isolated && !v.declared)
 		s.delta.Created = append(s.delta.Created, id)
 	}
 }
@@ -273,8 +303,14 @@ func (s *staged) touch() {
 func (s *staged) clear() {
 	d := &s.delta
 	d.Net, d.Touched, d.Renewed = emptied(d.Net), emptied(d.Touched), emptied(d.Renewed)
-	d.Created, d.Freed = emptied(d.Created), emptied(d.Freed)
-	d.NewTriples, d.Replaced = false, 0
+	d.Created, d.Freed, d.Declared = emptied(d.Created), emptied(d.Freed), emptied(d.Declared)
+	d.NewTriples, d.NewParallel, d.Replaced, d.Expired, d.Late, d.Unnamed = false, false, 0, 0, 0, 0
+	s.parallel, s.unnamed = emptied(s.parallel), emptied(s.unnamed)
+	d.Revised, d.Absent = emptied(d.Revised), 0
+	clear(s.reviseTo)
+	s.revised, s.reviseTo = emptied(s.revised), emptied(s.reviseTo)
+	s.olds, s.news, s.oldsIn, s.newsIn = emptied(s.olds), emptied(s.news), 0, 0
+	d.Listed, d.Isolated = 0, 0
 	clear(s.renewed)
 	clear(s.reused)
 	s.renewed, s.reused = emptied(s.renewed), emptied(s.reused)
@@ -283,5 +319,6 @@ func (s *staged) clear() {
 	s.insertsAt, s.deletesAt, s.deletesWere = emptied(s.insertsAt), emptied(s.deletesAt), emptied(s.deletesWere)
 	s.stayed, s.inserted, s.net = emptied(s.stayed), 0, 0
 	s.births, s.items, s.sorted, s.starts = emptied(s.births), emptied(s.items), emptied(s.sorted), emptied(s.starts)
+	s.declared = declared{}
 	s.active = false
 }

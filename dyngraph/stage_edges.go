@@ -9,14 +9,20 @@ import (
 func (g *Graph) stageEdges(updates []Update) {
 	s, f := &g.staged, &g.fold
 	f.appendItems(s)
-	s.sort(len(updates))
+	s.sort(g, updates)
 	s.delta.NewTriples = len(g.labels.names) > s.labelsBefore
 	s.delta.Net, s.inserts = slices.Grow(s.delta.Net, len(s.sorted)), slices.Grow(s.inserts, 2*len(s.sorted))
+	s.listVersions(g)
+	versions := len(s.olds)+len(s.news) > 0
 	for i := range s.sorted {
 		if i%ahead == 0 {
 			g.nameEdges(s.sorted[i:min(i+ahead, len(s.sorted))])
 		}
 		it := &s.sorted[i]
+		if versions && it.UpdateIndex != AtExpiry {
+			s.appendVersions(it.UpdateIndex)
+		}
+		order := uint32(len(s.delta.Net))
 		if it.Replaced {
 			if it.Sign == Deleted {
 				s.delta.Replaced++
@@ -25,19 +31,22 @@ func (g *Graph) stageEdges(updates []Update) {
 		} else if it.Sign == Inserted {
 			g.putEdge(it)
 			g.setAttr(it, updates)
-			g.order[it.Edge] = uint32(i) + 1
+			g.order[it.Edge] = order + 1
 			s.inserts = g.appendSlots(s.inserts, &it.NetEdge, entryStaged)
 		} else {
-			g.order[it.Edge] = (uint32(i) + 1) | stagedDeleted
+			g.order[it.Edge] = (order + 1) | stagedDeleted
 			s.deletes = g.appendSlots(s.deletes, &it.NetEdge, entryStaged)
 			s.nameSlots(i)
 		}
 		s.delta.Net = append(s.delta.Net, it.NetEdge)
 	}
+	s.appendVersions(never)
+	s.sortRevised()
 	s.sorter.sort(s.inserts, g.bound)
 	s.sorter.sort(s.deletes, g.bound)
 	s.insertsAt = g.adj.insert(s.inserts, s.insertsAt)
-	s.renameSlots()
+	g.stageParallel()
+	g.renameSlots()
 	s.deletesAt = g.adj.mark(s.deletes, s.deletesWere, s.deletesAt)
 	g.renew(updates)
 	g.showReplaced()
@@ -48,7 +57,7 @@ func (f *folder) appendItems(s *staged) {
 	s.items = slices.Grow(s.items, len(f.edges))
 	for i := range f.edges {
 		e := &f.edges[i]
-		if e.present == (e.old != NoEdge) {
+		if e.present == (e.old != NoEdge) || e.expired() {
 			continue
 		}
 		a, b := &f.incs[e.from], &f.incs[e.to]
@@ -63,6 +72,7 @@ func (f *folder) appendItems(s *staged) {
 		it.ends = [2]LabelID{a.label, b.label}
 		if e.present {
 			it.Sign, it.From, it.To = Inserted, from.id, to.id
+			it.beside = f.g.opt.EdgeIDs && a.old && b.old && f.g.hasPair(&it.NetEdge)
 		} else {
 			it.Sign, it.From, it.To = Deleted, from.old, to.old
 		}
@@ -75,36 +85,45 @@ func (f *folder) appendItems(s *staged) {
 	}
 }
 
-// sort brings the net edges in their total order: a counting sort by UpdateIndex, then by tuple for equal indexes.
-func (s *staged) sort(updates int) {
-	s.starts = append(s.starts[:0], make([]uint32, updates+1)...)
+// sort brings the net edges in their total order: those that have expired, as they are; then a counting sort by
+// UpdateIndex, then by tuple for equal indexes.
+func (s *staged) sort(g *Graph, updates []Update) {
+	s.starts = append(s.starts[:0], make([]uint32, len(updates)+1)...)
+	s.sorted = grown(s.sorted[:0], len(s.items))
+	expired := 0
 	for i := range s.items {
-		s.starts[s.items[i].UpdateIndex+1]++
+		if p := s.items[i].UpdateIndex; p == AtExpiry {
+			s.sorted[expired] = s.items[i]
+			expired++
+		} else {
+			s.starts[p+1]++
+		}
 	}
-	for p := range updates {
+	s.starts[0] = uint32(expired)
+	for p := range len(updates) {
 		s.starts[p+1] += s.starts[p]
 	}
-	s.sorted = grown(s.sorted[:0], len(s.items))
 	for i := range s.items {
 		p := s.items[i].UpdateIndex
+		if p == AtExpiry {
+			continue
+		}
 		s.sorted[s.starts[p]] = s.items[i]
 		s.starts[p]++
 	}
-	for i := 0; i < len(s.sorted); {
+	for i := expired; i < len(s.sorted); {
 		j := i + 1
 		for j < len(s.sorted) && s.sorted[j].UpdateIndex == s.sorted[i].UpdateIndex {
 			j++
 		}
 		if j-i > 1 {
-			slices.SortFunc(s.sorted[i:j], compareNet)
+			slices.SortFunc(s.sorted[i:j], func(a, b netItem) int {
+				return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Label, b.Label),
+					cmp.Compare(g.itemID(&a, updates), g.itemID(&b, updates)), cmp.Compare(a.Sign, b.Sign))
+			})
 		}
 		i = j
 	}
-}
-
-func compareNet(a, b netItem) int {
-	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Label, b.Label),
-		cmp.Compare(a.Sign, b.Sign))
 }
 
 // nameSlots lets the last two deletions, of the net edge i, know it while they are sorted, and that which is under
@@ -117,7 +136,8 @@ func (s *staged) nameSlots(i int) {
 	d[1].ent = EntryOf(EdgeIndex(i), it.slot != noSlot && it.slotTo)
 }
 
-func (s *staged) renameSlots() {
+func (g *Graph) renameSlots() {
+	s := &g.staged
 	s.deletesWere = grown(s.deletesWere[:0], len(s.deletes))
 	for i := range s.deletes {
 		d := &s.deletes[i]
@@ -127,6 +147,29 @@ func (s *staged) renameSlots() {
 			s.deletesWere[i] = it.slot
 		}
 		d.ent = EntryOf(it.Edge, true)
+	}
+	if g.parallel.labels > 0 {
+		s.sortRenamed()
+	}
+}
+
+// sortRenamed sorts the deletions of parallel edges, whose names were in another order than their indexes.
+func (s *staged) sortRenamed() {
+	type named struct {
+		slot
+		was uint32
+	}
+	var pair []named
+	for i := 0; i < len(s.deletes); {
+		pair = pair[:0]
+		for k := i; k < len(s.deletes) && s.deletes[k].samePair(&s.deletes[i]); k++ {
+			pair = append(pair, named{s.deletes[k], s.deletesWere[k]})
+		}
+		slices.SortFunc(pair, func(a, b named) int { return compareSlots(a.slot, b.slot) })
+		for k := range pair {
+			s.deletes[i+k], s.deletesWere[i+k] = pair[k].slot, pair[k].was
+		}
+		i += len(pair)
 	}
 }
 
@@ -171,7 +214,7 @@ func (g *Graph) setAttr(n *netItem, updates []Update) {
 func (g *Graph) renew(updates []Update) {
 	s := &g.staged
 	for _, e := range s.stayed {
-		if a := g.attr.get(e.edge); !a.equal(&updates[e.upd].Attr) {
+		if !g.attr.are(e.edge, &updates[e.upd].Attr) {
 			s.delta.Renewed = append(s.delta.Renewed, e.edge)
 			g.order[e.edge] = uint32(e.upd) // borrowed until the renewals are sorted
 		}

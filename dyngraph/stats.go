@@ -83,7 +83,12 @@ func (g *Graph) StatsVersion() uint64 { return g.stats.version }
 
 // LabelsVersion changes whenever vertices get a label that none had, or the last one with a label goes, and likewise
 // for the combinations of Triples.
-func (g *Graph) LabelsVersion() uint64 { return g.stats.kinds }
+func (g *Graph) LabelsVersion() uint64 {
+	if column, ok := g.vertexColumns.Labels(); ok {
+		return g.stats.kinds + g.vertexValues[column].sets.version
+	}
+	return g.stats.kinds
+}
 
 // HasEdgeLabel tells whether some edge has a label; staged edges are as in TripleCount.
 func (g *Graph) HasEdgeLabel(l LabelID) bool {

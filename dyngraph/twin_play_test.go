@@ -3,6 +3,7 @@ package dyngraph
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -27,7 +28,8 @@ func fromBytes(b []byte) source {
 }
 
 // makeUpdate draws an update over few keys and labels, so that everything happens to the same things again and again.
-func makeUpdate(pick source, keys int, declared bool) Update {
+// Times are from now on.
+func makeUpdate(pick source, keys, ids int, declared bool, now int64) Update {
 	label := func(n int) string { return []string{"", "A", "B", "C"}[pick(n)] }
 	key := func() string { return fmt.Sprintf("k%d", pick(keys)) }
 	u := Update{Pos: Position{Element: int32(pick(100))}}
@@ -39,20 +41,29 @@ func makeUpdate(pick source, keys int, declared bool) Update {
 		}
 		switch pick(4) {
 		case 0:
-			u.Attr.TS, u.Attr.HasTS = int64(pick(3)), true
+			u.Attr.TS, u.Attr.HasTS = now+int64(pick(3)), true
 		case 1:
-			u.Attr.ID, u.Attr.Props = fmt.Sprint(pick(3)), []byte(`{"a":1}`)
+			u.Attr.ID, u.Attr.Props = fmt.Sprint(pick(ids)), []byte(`{"a":1}`)
 		}
 		if declared {
 			u.Attr.Values = makeValues(pick, u.Label)
 		}
 	case x < 16:
 		u.Op, u.From, u.To, u.Label = DeleteEdge, key(), key(), label(4)
+		if pick(2) == 0 {
+			u.Attr.ID = fmt.Sprint(pick(ids))
+		}
 		if pick(8) == 0 {
 			u.FromLabel, u.ToLabel = label(3), label(3)
 		}
 	case x < 18:
 		u.Op, u.Key, u.Label = InsertVertex, key(), label(3)
+		if declared {
+			if pick(2) == 0 {
+				u.Op, u.Label = ReviseVertex, ""
+			}
+			makeVertexValues(pick, &u)
+		}
 	default:
 		u.Op, u.Key = DeleteVertex, key()
 	}
@@ -63,6 +74,11 @@ type recordKey struct {
 	from  VertexID
 	label LabelID
 	to    VertexID
+	id    string // where it identifies edges
+}
+
+func (k recordKey) record() EdgeRecord {
+	return EdgeRecord{From: k.from, Label: k.label, To: k.to, Attr: Attr{ID: k.id}}
 }
 
 // store is what a checkpoint makes of effects.
@@ -70,6 +86,15 @@ type store struct {
 	labels []string
 	verts  map[VertexID]VertexRecord
 	edges  map[recordKey]Attr
+	byID   bool
+}
+
+func (s *store) key(r *EdgeRecord) recordKey {
+	k := recordKey{from: r.From, label: r.Label, to: r.To}
+	if s.byID {
+		k.id = r.Attr.ID
+	}
+	return k
 }
 
 func (s *store) apply(e Effect) error {
@@ -78,17 +103,24 @@ func (s *store) apply(e Effect) error {
 	}
 	s.labels = append(s.labels, e.NewLabels...)
 	for _, r := range e.Deleted {
-		k := recordKey{r.From, r.Label, r.To}
+		k := s.key(&r)
 		if a, ok := s.edges[k]; !ok || !a.equal(&r.Attr) {
 			return fmt.Errorf("deleted %v: have %v %v", r, a, ok)
 		}
 		delete(s.edges, k)
 	}
 	for _, r := range e.Freed {
-		if s.verts[r.ID] != r {
+		if !reflect.DeepEqual(s.verts[r.ID], r) {
 			return fmt.Errorf("freed %v: have %v", r, s.verts[r.ID])
 		}
 		delete(s.verts, r.ID)
+	}
+	for _, r := range e.Declared {
+		if !reflect.DeepEqual(s.verts[r.ID], r) || !r.Implied {
+			return fmt.Errorf("declared %v: have %v", r, s.verts[r.ID])
+		}
+		r.Implied = false
+		s.verts[r.ID] = r
 	}
 	for _, r := range e.Created {
 		if _, ok := s.verts[r.ID]; ok {
@@ -96,15 +128,23 @@ func (s *store) apply(e Effect) error {
 		}
 		s.verts[r.ID] = r
 	}
+	for _, r := range e.Revised {
+		was := s.verts[r.ID]
+		if was.Key != r.Key || was.Label != r.Label || !slices.Equal(was.Values, r.Previous) {
+			return fmt.Errorf("revised %v: have %v", r, was)
+		}
+		r.Previous = nil
+		s.verts[r.ID] = r
+	}
 	for _, r := range e.Inserted {
-		k := recordKey{r.From, r.Label, r.To}
+		k := s.key(&r)
 		if _, ok := s.edges[k]; ok {
 			return fmt.Errorf("inserted %v, which is there", r)
 		}
 		s.edges[k] = r.Attr
 	}
 	for _, r := range e.Renewed {
-		k := recordKey{r.From, r.Label, r.To}
+		k := s.key(&r)
 		if a, ok := s.edges[k]; !ok || !a.equal(&r.Previous) {
 			return fmt.Errorf("renewed %v: have %v %v", r, a, ok)
 		}
@@ -115,20 +155,34 @@ func (s *store) apply(e Effect) error {
 
 // play runs a history on the Graph and on the twin and compares everything that can be seen.
 func play(t *testing.T, pick source, batches, most, keys int) {
-	opt := Options{Directed: pick(2) == 0}
+	opt := Options{Directed: pick(2) == 0, EdgeIDs: pick(2) == 0}
 	declared := pick(2) == 0
 	if declared {
 		opt.Schema = twinSchema
 	}
+	several := pick(3) == 0
+	if several {
+		opt.Schema = severalSchema(declared)
+	}
 	g, w := NewGraph(opt), newTwin(opt.Directed)
-	w.declares = declared
-	st := &store{verts: map[VertexID]VertexRecord{}, edges: map[recordKey]Attr{}}
+	w.declares, w.byID, w.several = declared, opt.EdgeIDs, several
+	ids := 3
+	if opt.EdgeIDs && pick(4) == 0 {
+		ids = 200 // between two ends
+	}
+	times := makeTimes(pick)
+	st := &store{verts: map[VertexID]VertexRecord{}, edges: map[recordKey]Attr{}, byID: opt.EdgeIDs}
 	for range batches {
+		times.advance(t, pick, g, w)
 		var msgs []Message
 		for n := pick(most); len(msgs) < n; {
 			var m Message
 			for range 1 + pick(2)*pick(3) {
-				m.Updates = append(m.Updates, makeUpdate(pick, keys, declared))
+				u := makeUpdate(pick, keys, ids, declared, times.now)
+				if several {
+					makeSeveral(pick, &u)
+				}
+				m.Updates = append(m.Updates, u)
 			}
 			msgs = append(msgs, m)
 		}
@@ -141,11 +195,12 @@ func play(t *testing.T, pick source, batches, most, keys int) {
 		checkView(t, g, w, New)
 		step := w.step(accepted)
 		for tries := pick(8) / 6; ; tries-- {
+			had := parallelLabels(g)
 			d, err := g.Stage(accepted)
 			if err != nil {
 				t.Fatalf("Stage: %v", err)
 			}
-			checkDelta(t, g, before, w, d, &step)
+			checkDelta(t, g, before, w, had, d, &step)
 			checkView(t, g, before, Old)
 			checkView(t, g, w, New)
 			checkArray(t, g)
@@ -153,6 +208,9 @@ func play(t *testing.T, pick source, batches, most, keys int) {
 				break
 			}
 			g.Abort()
+			if now := parallelLabels(g); !slices.Equal(now, had) || g.AnyParallel() != (len(had) > 0) {
+				t.Fatalf("labels with parallel edges: %v, before the batch %v", now, had)
+			}
 			checkArray(t, g)
 			checkView(t, g, before, Old)
 			checkView(t, g, before, New)
@@ -169,8 +227,12 @@ func play(t *testing.T, pick source, batches, most, keys int) {
 		checkArray(t, g)
 		checkSettled(t, g, w)
 		checkStore(t, g, st)
+		checkCalendar(t, g, w)
 		if pick(6) == 5 {
 			g = reload(t, g, opt, pick(2) == 0)
+			g.SetHorizons(w.horizons)
+			g.ExpireIsolated(w.isolated)
+			g.ListVertices(w.lists)
 			checkArray(t, g)
 			checkSettled(t, g, w)
 		}
@@ -195,17 +257,40 @@ func compareAccept(t *testing.T, accepted []Update, rejects []Reject, want []Upd
 	}
 }
 
-func checkDelta(t *testing.T, g *Graph, before, after *twin, d *Delta, step *twinStep) {
+// parallelLabels lists the labels that the graph knows to have parallel edges.
+func parallelLabels(g *Graph) (labels []LabelID) {
+	for l := range LabelID(g.Labels()) {
+		if g.HasParallel(l) {
+			labels = append(labels, l)
+		}
+	}
+	return labels
+}
+
+func checkDelta(t *testing.T, g *Graph, before, after *twin, had []LabelID, d *Delta, step *twinStep) {
 	t.Helper()
 	if len(d.Net) != len(step.net) {
 		t.Fatalf("net %v, want %v", d.Net, step.net)
 	}
-	touched := map[VertexID]bool{}
+	touched, listed := map[VertexID]bool{}, 0
 	for i, n := range d.Net {
 		x := step.net[i]
 		if n.Sign != x.sign || n.From != x.from || n.To != x.to || n.Label != x.label ||
-			int(n.UpdateIndex) != x.place || n.Replaced != x.replaced {
+			placeOf(&n) != x.place || n.Replaced != x.replaced || n.Revised != x.revised ||
+			n.Vertex != (x.revised || x.listed) {
 			t.Fatalf("net[%d] = %+v, want %+v", i, n, x)
+		}
+		if x.listed {
+			listed++
+			continue
+		}
+		if n.Revised {
+			r, ok := d.RevisionOf(n.From)
+			if order := map[Sign]uint32{Deleted: r.Old, Inserted: r.New}[n.Sign]; !ok || int(order) != i ||
+				n.Edge != NoEdge {
+				t.Fatalf("net[%d] = %+v is revised; its revision is %+v", i, n, r)
+			}
+			continue
 		}
 		sign, order, ok := g.Staged(n.Edge)
 		if n.Replaced {
@@ -224,8 +309,19 @@ func checkDelta(t *testing.T, g *Graph, before, after *twin, d *Delta, step *twi
 		}
 		touched[n.From], touched[n.To] = true, true
 	}
+	if d.Expired != step.expired {
+		t.Fatalf("%d edges have expired, want %d", d.Expired, step.expired)
+	}
 	if d.Replaced != step.replaced {
 		t.Fatalf("%d edges are replaced, want %d", d.Replaced, step.replaced)
+	}
+	if len(d.Revised) != step.revised || d.Absent != step.absent ||
+		!slices.IsSortedFunc(d.Revised, func(a, b Revision) int { return int(a.Vertex) - int(b.Vertex) }) {
+		t.Fatalf("%d vertices are revised and %d absent, want %d and %d", len(d.Revised), d.Absent, step.revised,
+			step.absent)
+	}
+	if _, ok := d.RevisionOf(VertexID(g.bound)); ok {
+		t.Fatal("a vertex that is not there is revised")
 	}
 	if !slices.Equal(d.Created, step.created) || !slices.Equal(d.Freed, step.freed) {
 		t.Fatalf("created %v freed %v, want %v %v", d.Created, d.Freed, step.created, step.freed)
@@ -239,12 +335,26 @@ func checkDelta(t *testing.T, g *Graph, before, after *twin, d *Delta, step *twi
 	if len(d.Renewed) != len(step.renewed) || !slices.IsSorted(d.Renewed) {
 		t.Fatalf("renewed %v, want %v", d.Renewed, step.renewed)
 	}
-	if d.Inserted()+d.Deleted() != len(d.Net) {
+	if d.Listed != listed || d.Inserted()+d.Deleted()+2*len(d.Revised)+listed != len(d.Net) {
 		t.Fatal("Inserted and Deleted do not add up")
 	}
-	news := len(after.labels) > len(before.labels)
+	is, news := parallels(both(before.identities(), after.identities())), false
+	for id, l := range g.labels.names {
+		has := g.HasParallel(LabelID(id))
+		if has != (is[l] || slices.Contains(had, LabelID(id))) {
+			t.Fatalf("HasParallel(%q) is %v; labels with parallel edges: %v, before: %v", l, has, is, had)
+		}
+		news = news || has && !slices.Contains(had, LabelID(id))
+	}
+	if news != d.NewParallel {
+		t.Fatalf("NewParallel is %v, want %v", d.NewParallel, news)
+	}
+	if d.Unnamed != step.unnamed {
+		t.Fatalf("%d deletions name no edge, want %d", d.Unnamed, step.unnamed)
+	}
+	news = len(after.labels) > len(before.labels)
 	for _, n := range step.net {
-		if n.sign == Inserted && !n.replaced && !before.has(n.identity) {
+		if n.sign == Inserted && !n.replaced && !n.revised && !n.listed && !before.has(n.identity) {
 			news = true
 		}
 	}
@@ -313,7 +423,8 @@ func checkStore(t *testing.T, g *Graph, st *store) {
 	n := 0
 	for id := range v.VerticesSeq() {
 		n++
-		if st.verts[id] != (VertexRecord{id, v.Key(id), v.Label(id)}) {
+		if !reflect.DeepEqual(st.verts[id], g.vertexRecord(id)) ||
+			!slices.Equal(st.verts[id].Values, v.VertexValues(id)) {
 			t.Fatalf("stored vertex %v", st.verts[id])
 		}
 	}
@@ -325,7 +436,7 @@ func checkStore(t *testing.T, g *Graph, st *store) {
 		n++
 		from, to, l := v.Edge(e)
 		a := v.Attr(e)
-		if b, ok := st.edges[recordKey{from, l, to}]; !ok || !a.equal(&b) {
+		if b, ok := st.edges[st.key(&EdgeRecord{From: from, Label: l, To: to, Attr: a})]; !ok || !a.equal(&b) {
 			t.Fatalf("stored edge %v %v, want %v", b, ok, a)
 		}
 	}
@@ -345,7 +456,7 @@ func reload(t *testing.T, g *Graph, opt Options, backwards bool) *Graph {
 	}
 	v := g.View(New)
 	for id := range v.VerticesSeq() {
-		if err := l.Vertex(VertexRecord{id, v.Key(id), v.Label(id)}); err != nil {
+		if err := l.Vertex(g.vertexRecord(id)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,6 +1,11 @@
 package dyngraph
 
-import "motifd/dyngraph/property"
+import (
+	"bytes"
+	"slices"
+
+	"motifd/dyngraph/property"
+)
 
 // The schema of histories with declared properties: two types of one name, a string, one of every label, and a time
 // that only one label declares.
@@ -10,8 +15,101 @@ var (
 		"A":          {"amount": twinMoney, "ts": {Kind: property.Timestamp}},
 		"B":          {"amount": {Kind: property.Int64}, "note": {Kind: property.String}},
 		property.Any: {"flag": {Kind: property.Bool}},
+	}, Vertices: property.Declarations{
+		"A":          {"risk": {Kind: property.Int64}},
+		"B":          {"risk": twinMoney},
+		property.Any: {"mark": {Kind: property.String}},
 	}}
 )
+
+// The columns of the vertices of twinSchema.
+const (
+	twinMark = iota
+	twinRisk
+	twinRiskMoney
+	twinVertexColumns
+)
+
+// twinValues are the declared values of a vertex and, behind them, a truth for each of its labels.
+type twinValues [twinVertexColumns + len(twinNames)]property.Value
+
+// vertexDeclares tells by hand what the schema declares for a vertex label.
+func (w *twin) vertexDeclares(label string, column int) bool {
+	if !w.declares || w.several {
+		return w.declares
+	}
+	switch column {
+	case twinRisk:
+		return label == "A"
+	case twinRiskMoney:
+		return label == "B"
+	}
+	return column == twinMark
+}
+
+var twinVertexTypes = [twinVertexColumns]property.Type{{Kind: property.String}, {Kind: property.Int64}, twinMoney}
+
+// makeVertexValues gives an operation on a vertex values, whatever its label declares; seldom one that is refused.
+func makeVertexValues(pick source, u *Update) {
+	for column := range twinVertexColumns {
+		var v property.Value
+		switch n := pick(4); {
+		case n == 0:
+		case column == twinMark:
+			v = property.Text([]string{"", "x", "y"}[n-1])
+		case column == twinRisk:
+			v = property.Int(int64(n % 2))
+		default:
+			v = cents(int64(n % 2))
+		}
+		if pick(60) == 0 {
+			v = property.Time(1)
+		}
+		u.Attr.Values = append(u.Attr.Values, v)
+		if u.Op == ReviseVertex && pick(2) == 0 {
+			u.Named = append(u.Named, column)
+		}
+	}
+	if u.Op == ReviseVertex && pick(60) == 0 {
+		u.Named = append(u.Named, twinVertexColumns)
+	}
+}
+
+// vertexValuesFit tells whether the values of an operation on a vertex may be accepted.
+func (w *twin) vertexValuesFit(u *Update) bool {
+	for column, v := range u.Attr.Values {
+		if column -= w.first(); column < 0 {
+			continue
+		}
+		if !v.IsNull() && (!w.declares || column >= twinVertexColumns || v.Type() != twinVertexTypes[column]) {
+			return false
+		}
+	}
+	return len(u.Named) == 0 || w.declares && u.Named[len(u.Named)-1]-w.first() < twinVertexColumns
+}
+
+// setVertex sets the values of a vertex that an update names, or all.
+func (w *twin) setVertex(u *Update) {
+	v := w.verts[u.Key]
+	for column := range twinVertexColumns {
+		if w.vertexDeclares(v.label, column) &&
+			(u.Op == InsertVertex || slices.Contains(u.Named, column+w.first())) {
+			v.values[column] = u.Attr.Value(column + w.first())
+		}
+	}
+	if w.verts[u.Key] = v; w.several {
+		w.relabel(u.Key, u.Label, u.Op)
+	}
+}
+
+// ends gives the vertices' values by key and label.
+func (w *twin) ends() map[end]twinValues {
+	m := map[end]twinValues{}
+	for key, v := range w.verts {
+		m[end{key, v.label}] = v.values
+	}
+	return m
+}
 
 // The columns of twinSchema.
 const (
@@ -115,7 +213,28 @@ func (w *twin) differ(label string, a, b *Attr) (columns []int) {
 func (w *twin) attrs() map[identity]Attr {
 	m := map[identity]Attr{}
 	for e, a := range w.edges {
-		m[identity{end{e.from, w.verts[e.from].label}, end{e.to, w.verts[e.to].label}, e.label}] = a
+		m[w.identity(e)] = a
 	}
 	return m
+}
+
+func (a *Attr) equal(b *Attr) bool {
+	return a.ID == b.ID && a.HasTS == b.HasTS && (!a.HasTS || a.TS == b.TS) && bytes.Equal(a.Props, b.Props) &&
+		equalValues(a.Values, b.Values)
+}
+
+// equalValues compares values by column, whatever nulls they end with.
+func equalValues(a, b []property.Value) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if !slices.Equal(a, b[:len(a)]) {
+		return false
+	}
+	for _, v := range b[len(a):] {
+		if !v.IsNull() {
+			return false
+		}
+	}
+	return true
 }

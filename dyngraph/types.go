@@ -43,7 +43,18 @@ const (
 	DeleteEdge                 // "-"
 	InsertVertex               // "+v": declares a vertex with a label (or none)
 	DeleteVertex               // "-v": deletes a vertex and its edges
+	// ExpireEdge is of no input: it stands for the deletion of an edge that has expired (Graph.SetHorizons).
+	ExpireEdge
+	ReviseVertex // "=v": sets some declared properties of a vertex that is there
+	// ExpireVertex is of no input either: it stands for the removal of a vertex that Graph.ExpireIsolated removes.
+	ExpireVertex
 )
+
+// OfVertex reports whether the operation is on a vertex, and not on an edge.
+func (o Op) OfVertex() bool { return o == InsertVertex || o == DeleteVertex || o == ReviseVertex }
+
+// IsExpiry reports whether the operation is of no input: it stands for what has expired.
+func (o Op) IsExpiry() bool { return o == ExpireEdge || o == ExpireVertex }
 
 // String returns the operation as it is spelt in JSON updates.
 func (o Op) String() string {
@@ -56,6 +67,10 @@ func (o Op) String() string {
 		return "+v"
 	case DeleteVertex:
 		return "-v"
+	case ExpireEdge, ExpireVertex:
+		return "expire"
+	case ReviseVertex:
+		return "=v"
 	}
 	return fmt.Sprintf("Op(%d)", uint8(o))
 }
@@ -68,10 +83,10 @@ type Position struct {
 	Element   int32
 }
 
-// Attr are an edge's attributes outside its identity. They are echoed in deltas. An edge whose declared values change
-// is another version of itself (DESIGN S15); the other attributes ride along.
+// Attr are an edge's attributes outside its ends and label. They are echoed in deltas. An edge whose declared values
+// change is another version of itself (DESIGN S15); the other attributes ride along.
 type Attr struct {
-	ID    string // the user's id of the edge; "" when none
+	ID    string // the user's id of the edge; "" when none. With Options.EdgeIDs it is part of the edge's identity
 	TS    int64  // milliseconds since the epoch; meaningful when HasTS
 	HasTS bool
 	Props []byte // a compact JSON object, or nil; immutable once handed over
@@ -96,12 +111,20 @@ type Update struct {
 	Op Op
 	// From and To are the external keys of an edge's ends; vertex operations use Key.
 	From, To, Key string
-	// Label is the edge's label, or the vertex's for InsertVertex; "" is no label.
+	// Label is the edge's label, or the vertex's for an operation on a vertex; "" is no label. InsertVertex declares
+	// it, the others take it to agree with the vertex's. Where a vertex may have several labels
+	// (property.Schema.SeveralLabels), it is a text of labels (property.JoinLabels): InsertVertex sets all labels,
+	// ReviseVertex adds those with + before them and removes those with -, and DeleteVertex ignores them.
 	Label string
-	// FromLabel and ToLabel declare the labels of an edge's ends; "" declares nothing.
+	// FromLabel and ToLabel declare the labels of an edge's ends; "" declares nothing. Where a vertex may have several
+	// labels, they are texts of labels that InsertEdge adds to those of the ends, and that DeleteEdge ignores.
 	FromLabel, ToLabel string
-	Attr               Attr
-	Pos                Position
+	// Attr is the edge's. An operation on a vertex has Values alone, by column of Graph.VertexColumns: InsertVertex
+	// sets all that the vertex's label declares.
+	Attr Attr
+	// Named are the columns that ReviseVertex sets, ascending. The other values stay.
+	Named []int
+	Pos   Position
 }
 
 // Message is a run of updates that is accepted or refused as one (DESIGN S3, S10): an input record.

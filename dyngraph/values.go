@@ -1,17 +1,15 @@
 package dyngraph
 
-import (
-	"slices"
+import "motifd/dyngraph/property"
 
-	"motifd/dyngraph/property"
-)
-
-// valueColumn holds the values of one declared property by edge index. It takes no memory before its first use.
+// valueColumn holds the values of one declared property by edge index, or by vertex id. It takes no memory before its
+// first use.
 type valueColumn struct {
 	kind  property.Type
 	set   []uint64 // bitmap; what is not set is null
-	bits  []uint64 // of every type but strings
+	bits  []uint64 // of every type but strings; of labels the number of the set in sets
 	texts []string
+	sets  labelSets
 
 	spares struct {
 		bits  spare[uint64]
@@ -30,24 +28,36 @@ func newColumns(declared []property.Column) []valueColumn {
 	return columns
 }
 
-func (c *valueColumn) get(e EdgeIndex) property.Value {
-	if w := int(e >> 6); w >= len(c.set) || c.set[w]>>(e&63)&1 == 0 {
+func (c *valueColumn) has(at uint32) bool {
+	w := int(at >> 6)
+	return w < len(c.set) && c.set[w]>>(at&63)&1 != 0
+}
+
+func (c *valueColumn) get(at uint32) property.Value {
+	if !c.has(at) {
 		return property.Value{}
 	}
-	if c.kind.Kind == property.String {
-		return property.Text(c.texts[e])
+	switch c.kind.Kind {
+	case property.String:
+		return property.Text(c.texts[at])
+	case property.Labels:
+		return c.sets.all[c.bits[at]].value
 	}
-	return property.Stored(c.kind, c.bits[e])
+	return property.Stored(c.kind, c.bits[at])
 }
 
 // put stores a value, which is of the column's type or null.
-func (c *valueColumn) put(bg background, e EdgeIndex, v property.Value) {
-	w, bit := int(e>>6), uint64(1)<<(e&63)
+func (c *valueColumn) put(bg background, at uint32, v property.Value) {
+	w, bit := int(at>>6), uint64(1)<<(at&63)
+	labels := c.kind.Kind == property.Labels
+	if labels && c.has(at) {
+		c.sets.drop(c.bits[at])
+	}
 	if v.IsNull() {
 		if w < len(c.set) && c.set[w]&bit != 0 {
 			c.set[w] &^= bit
-			if int(e) < len(c.texts) {
-				c.texts[e] = "" // lets it go
+			if int(at) < len(c.texts) {
+				c.texts[at] = "" // lets it go
 			}
 		}
 		return
@@ -55,19 +65,21 @@ func (c *valueColumn) put(bg background, e EdgeIndex, v property.Value) {
 	c.set = grown(c.set, w+1)
 	c.set[w] |= bit
 	if c.kind.Kind == property.String {
-		c.texts = c.spares.texts.grown(bg, c.texts, int(e)+1)
-		c.texts[e] = v.Str()
+		c.texts = c.spares.texts.grown(bg, c.texts, int(at)+1)
+		c.texts[at] = v.Str()
 		return
 	}
-	c.bits = c.spares.bits.grown(bg, c.bits, int(e)+1)
-	c.bits[e] = v.Bits()
+	c.bits = c.spares.bits.grown(bg, c.bits, int(at)+1)
+	if c.bits[at] = v.Bits(); labels {
+		c.bits[at] = c.sets.add(v)
+	}
 }
 
-// values returns an edge's values, nil when all are null.
-func (a *attrs) values(e EdgeIndex) []property.Value {
+// valuesAt returns the values of an edge or a vertex by column, nil when all are null.
+func valuesAt(columns []valueColumn, at uint32) []property.Value {
 	var values []property.Value
-	for i := len(a.columns) - 1; i >= 0; i-- {
-		if v := a.columns[i].get(e); !v.IsNull() {
+	for i := len(columns) - 1; i >= 0; i-- {
+		if v := columns[i].get(at); !v.IsNull() {
 			if values == nil {
 				values = make([]property.Value, i+1)
 			}
@@ -77,31 +89,25 @@ func (a *attrs) values(e EdgeIndex) []property.Value {
 	return values
 }
 
+// anyValue tells whether an edge or a vertex has a declared value that is not null; labels are none.
+func anyValue(columns []valueColumn, at uint32) bool {
+	for i := range columns {
+		if columns[i].has(at) && columns[i].kind.Kind != property.Labels {
+			return true
+		}
+	}
+	return false
+}
+
 // value returns one value; property.TS stands for the time.
 func (a *attrs) value(e EdgeIndex, column int) property.Value {
 	if column == property.TS {
-		if int(e) < len(a.ts) && a.hasTS[e>>6]>>(e&63)&1 != 0 {
-			return property.Time(a.ts[e])
+		if ts, ok := a.time(e); ok {
+			return property.Time(ts)
 		}
 		return property.Value{}
 	}
-	return a.columns[column].get(e)
-}
-
-// equalValues compares values by column, whatever nulls they end with.
-func equalValues(a, b []property.Value) bool {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	if !slices.Equal(a, b[:len(a)]) {
-		return false
-	}
-	for _, v := range b[len(a):] {
-		if !v.IsNull() {
-			return false
-		}
-	}
-	return true
+	return a.columns[column].get(uint32(e))
 }
 
 // checkValues refuses values that are not of their columns' types, or that the label does not declare.
@@ -110,4 +116,33 @@ func (g *Graph) checkValues(label string, values []property.Value) error {
 		return refuse(ReasonProperty, "the edge has %v", err)
 	}
 	return nil
+}
+
+// Wholes is a column of whole numbers: of an int64, decimal or timestamp property, or of the times. It holds the values
+// of the graph before the staged batch, and those of the edges that the batch inserts. It is valid until the next Stage
+// or Commit.
+type Wholes struct {
+	set   []uint64
+	bits  []uint64
+	times []int64
+}
+
+// Wholes returns a column; property.TS stands for the times.
+func (g *Graph) Wholes(column int) Wholes {
+	if column == property.TS {
+		return Wholes{set: g.attr.hasTS, times: g.attr.ts}
+	}
+	c := &g.attr.columns[column]
+	return Wholes{set: c.set, bits: c.bits}
+}
+
+// Of returns the value of an edge, false where it has none.
+func (c *Wholes) Of(e EdgeIndex) (int64, bool) {
+	if w := int(e >> 6); w >= len(c.set) || c.set[w]>>(e&63)&1 == 0 {
+		return 0, false
+	}
+	if c.times != nil {
+		return c.times[e], true
+	}
+	return int64(c.bits[e]), true
 }

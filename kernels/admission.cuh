@@ -3,10 +3,13 @@
 //
 //   - passes: conditions on a vertex alone (label and neighbourhood; a vertex predicate).
 //   - admits: these, and conditions between a vertex and the images of earlier steps (injectivity, symmetry).
-//   - admitsEdge: conditions on an edge (whether the search sees it; a time window); admitsSlot: these, and its label.
+//   - admitsEdge: conditions on an edge alone (whether the search sees it, its truth words); admitsSlot: these, and its
+//     label.
 //   - admitsImage: conditions between the image of an edge and the images of others (parallel edges, symmetry).
+//   - holds (where.cuh): conditions on values of the images of several elements.
 #pragma once
 #include "state.cuh"
+#include "where.cuh"
 
 // passes reports whether w is a candidate of a step, without regard to the vertices that are mapped.
 FN bool passes(const Graph& g, const Step& st, u32 w) { return (g.bits[(u64)w * g.words + st.word] & st.mask) != 0; }
@@ -28,33 +31,46 @@ FN bool admits(const Graph& g, const Step& st, u32 w, Image image) {
     return passes(g, st, w) && besideImages(st, w, image);
 }
 
-// admitsEdge reports whether the data edge of an entry may be the image of a back edge with a rule, in a search from a
-// net edge.
-FN bool admitsEdge(const Graph& g, u32 net, u32 entry, u32 rule) {
+// sees reports whether a search from a net edge sees the data edge of an entry as the image of a back edge with a rule.
+FN bool sees(const Graph& g, u32 net, u32 entry, u32 rule) {
     if (!(entry & kStaged)) return true;
     if (rule == kUnchanged) return false;
     u32 o = g.order[entry & ~kStaged];
     bool deleted = o & kDeleted;
+    if (kWhere && (o & kReplaced)) {  // both versions are staged, the old one just before the new one
+        if (rule == kInView) return true;
+        deleted = g.sees == kRemoved;
+        o -= kReplaced + deleted;
+    }
     u32 order = (o & ~kDeleted) - 1;
     if (rule == kInView) return deleted == (g.old != 0);
     if (deleted != (g.sees == kRemoved)) return false;
     return rule == kAnyEdge || (deleted ? order > net : order < net);
 }
 
+// admitsEdge reports whether the data edge of an entry may be the image of a back edge, in a search from a net edge.
+FN bool admitsEdge(const Graph& g, u32 net, const Back& b, u32 entry) {
+    return sees(g, net, entry, b.rule) && meets(g, b, entry & ~kStaged);
+}
+
 // admitsAlong reports whether w may be the image of a step, and the data edge of an entry the image of its back edge.
 template <class Image>
-FN bool admitsAlong(const Graph& g, u32 net, const Step& st, u32 w, u32 entry, u32 rule, Image image) {
-    return passes(g, st, w) && admitsEdge(g, net, entry, rule) && besideImages(st, w, image);
+FN bool admitsAlong(const Graph& g, u32 net, const Step& st, const Back& b, u32 w, u32 entry, Image image) {
+    return passes(g, st, w) && admitsEdge(g, net, b, entry) && besideImages(st, w, image);
 }
 
 // hasLabel reports whether a slot in the range of a back edge has its label.
 FN bool hasLabel(const Graph& g, const Back& b, u32 slot) {
+    if (among(b.label)) {
+        u32 label = edgeLabel(g, g.row[slot]);
+        return nextLabel(g, b.label, label) == label;
+    }
     return b.dir != kEither || b.label == kAnyLabel || edgeLabel(g, g.row[slot]) == b.label;
 }
 
 // admitsSlot reports whether the data edge in a slot in the range of a back edge may be its image.
 FN bool admitsSlot(const Graph& g, u32 net, const Back& b, u32 slot) {
-    return hasLabel(g, b, slot) && admitsEdge(g, net, g.ent[slot], b.rule);
+    return hasLabel(g, b, slot) && admitsEdge(g, net, b, g.ent[slot]);
 }
 
 // rankOf returns the rank of a slot of vertex u among the edges that join u and w: by source, then label.

@@ -5,7 +5,9 @@
 typedef unsigned char u8;
 typedef unsigned int u32;
 typedef unsigned long long u64;
+typedef long long i64;
 typedef unsigned __int128 u128;
+typedef __int128 i128;
 
 #include "layouts.cuh"
 

@@ -8,7 +8,8 @@
 //	            admission.cuh: whether a vertex or an edge may extend a partial match; setops.cuh: candidates by
 //	            intersection; extend.cuh: the search of one warp (GAMMA Algorithm 1), with steal.cuh,
 //	            mail.cuh, emit.cuh, flat.cuh and count.cuh beside it; wbm.cuh: the life of a warp in a launch;
-//	            flatcount.cuh: counts of 32 tasks at a time; flatmail.cuh: their exchange between warps
+//	            flatcount.cuh: counts of 32 tasks at a time; flatmail.cuh: their exchange between warps; flatlife.cuh
+//	            is to them what wbm.cuh is to the others; where.cuh: conditions on edges
 //	sort.cuh    a radix sort; rows.cuh: sorting of rows with it
 //	gpma.cuh    the packed memory array, which the device updates; gpmamove.cuh: new positions when leaves are spread
 //	*.cu        one kernel each

@@ -141,14 +141,15 @@ func (g *GPU) load(cubins string) (err error) {
 			return err
 		}
 	}
-	for i, each := range []*int{&g.info.BlocksEach, &g.info.RowBlocksEach} {
-		*each, err = g.functions[Searches[i]].MaxActiveBlocksPerMultiProcessorWithFlags(
-			maxBlockWarps*warp,
-			0,
-			cu.DefaultOccupancy,
-		)
+	for i, name := range Searches {
+		n, err := g.functions[name].MaxActiveBlocksPerMultiProcessorWithFlags(maxBlockWarps*warp, 0,
+			cu.DefaultOccupancy)
 		if err != nil {
 			return err
+		}
+		each := []*int{&g.info.BlocksEach, &g.info.RowBlocksEach}[i%2]
+		if i < 2 || n < *each { // those that test conditions are to fit, too
+			*each = n
 		}
 	}
 	return nil

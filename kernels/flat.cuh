@@ -127,13 +127,25 @@ FN u32 extendTwo(const Search& p, const State& s, const Program& q, Flat& f, Out
             x = p.graph.nbr[at];
             entry = p.graph.ent[at];
             auto image = [&](u32 position) { return position == st.position ? f.w[of] : s.m[position]; };
-            hit = admitsAlong(p.graph, s.net, last, x, entry, q.back[last.back + best].rule, image);
+            hit = admitsAlong(p.graph, s.net, last, q.back[last.back + best], x, entry, image);
         }
 #pragma unroll
         for (u32 k = 0; k < kFlatBacks; k++) {
             if (!hit || k >= last.backs) continue;
             found[k] = k == best ? entry : find(p.graph, f.range[k][of], x, q.back[last.back + k]);
-            hit = found[k] != kNone && (k == best || admitsEdge(p.graph, s.net, found[k], q.back[last.back + k].rule));
+            hit = found[k] != kNone && (k == best || admitsEdge(p.graph, s.net, q.back[last.back + k], found[k]));
+        }
+        if (hit) {
+            hit = holds(p.graph, q, d + 1, [&](u32 k) {
+                if (k < st.back || k == kAnchorAt) return s.edge[k];
+                u32 e = k < last.back ? f.image[k - st.back][of] : 0;
+#pragma unroll
+                for (u32 i = 0; i < kFlatBacks; i++)
+                    if (k == last.back + i) e = found[i] & ~kStaged;
+                return e;
+            }, [&](u32 position) {
+                return position == st.position ? f.w[of] : position == last.position ? x : s.m[position];
+            });
         }
         u32 hits = vote(hit);
         work.turns++;

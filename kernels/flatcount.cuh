@@ -60,7 +60,7 @@ FN u128 leavesOf(const Graph& g, const Memo& memo, const Program& q, const Flats
                 n -= joins(g, kNone, b, reach(g, v, b), taken);
             } else {
                 u32 e = entryTo(g, v, b, taken);
-                n -= e != kNone && admitsEdge(g, kNone, e, b.rule);
+                n -= e != kNone && admitsEdge(g, kNone, b, e);
             }
         }
         if (n < leaf.size) total = 0;
@@ -119,12 +119,12 @@ FN bool isCandidate(const Graph& g, const Program& q, const Flats& f, u32 l, u32
     u32 net = kNone;  // only the rule kByOrder reads it
     if (q.back[best].rule == kByOrder) net = netOf(f, l, lane);
     auto image = [&](u32 position) { return vertexAt(f, q, l, lane, position); };
-    if (!admitsAlong(g, net, st, w, entry, q.back[best].rule, image)) return false;
+    if (!admitsAlong(g, net, st, q.back[best], w, entry, image)) return false;
     for (u32 k = st.back; k < st.back + st.backs; k++) {
         if (k == best) continue;
         const Back& b = q.back[k];
         u32 e = entryTo(g, vertexAt(f, q, l, lane, b.from), b, w);
-        if (e == kNone || !admitsEdge(g, net, e, b.rule)) return false;
+        if (e == kNone || !admitsEdge(g, net, b, e)) return false;
     }
     return true;
 }

@@ -21,6 +21,11 @@ constexpr u32 kTile = 2048;               // elements of a block in a scan: 8 fo
 
 constexpr u32 kOut = 1u << 31;  // in a kind: the operation removes the edge; of a staged one, the batch deletes it
 
+// kStays, in back: a staged operation for one version of an edge that the batch replaces. The edge is there before and
+// afterwards. Such an operation from a vertex to itself is one for a version of a revised vertex: it has the place of a
+// net edge, and removes an entry that no array has.
+constexpr u32 kStays = 1u << 31;
+
 // Op says what the entries of an edge are after the batch: ent is their value, unless the operation removes them. If
 // ent has kStaged, the operation stages a batch. kind (with kOut) is the kind of the entry at from, back that of the
 // entry at to. They are stored, because ids of vertices are used again with other labels.
@@ -122,7 +127,7 @@ FN u32 sideAt(u64 row, u32 dirs) { return (u32)(row >> 32) * dirs + (dirs > 1 ? 
 FN Op entryOf(const Gpma& p, u32 i, u64& row, u32& nbr) {
     u32 v = p.sortedVal[i];
     Op o = p.op[v / 2];
-    row = v & 1 ? rowOf(o.to, p.dirs - 1, o.back) : rowOf(o.from, 0, o.kind & ~kOut);
+    row = v & 1 ? rowOf(o.to, p.dirs - 1, o.back & ~kStays) : rowOf(o.from, 0, o.kind & ~kOut);
     nbr = v & 1 ? o.from : o.to;
     return o;
 }

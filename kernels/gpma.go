@@ -11,11 +11,19 @@ import "math/bits"
 const LeafSlots = 64
 
 // Flags of an operation. Staged, in Ent: the operation stages a batch, which inserts or deletes the edge (kStaged of
-// graph.cuh). Out, in Kind: the edge is removed or, with Staged, the batch deletes it (kOut of gpma.cuh).
+// graph.cuh). Out, in Kind: the edge is removed or, with Staged, the batch deletes it (kOut of gpma.cuh). Stays, in
+// Back: it stages a version of an edge that the batch replaces (kStays). Replaced is kReplaced of graph.cuh.
 const (
-	Staged = uint32(1) << 31
-	Out    = uint32(1) << 31
+	Staged   = uint32(1) << 31
+	Out      = uint32(1) << 31
+	Stays    = uint32(1) << 31
+	Replaced = uint32(1) << 30
 )
+
+// NoEdge returns the operation for a version of a vertex that a batch revises: it has the place of a net edge.
+func NoEdge(vertex uint32) Op {
+	return Op{Ent: None &^ Staged, From: vertex, To: vertex, Kind: Out, Back: Stays}
+}
 
 // Op says what the two entries of an edge are after an update: both hold Ent, or both are removed. Kind is the kind of
 // the entry at From, Back that of the entry at To.

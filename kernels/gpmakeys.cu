@@ -4,7 +4,8 @@
 
 // settled returns the operation that ends a staged operation.
 FN Op settled(Op o, bool abort) {
-    bool goes = ((o.kind & kOut) != 0) != abort;
+    if (o.from == o.to) return o;
+    bool goes = !(o.back & kStays) && ((o.kind & kOut) != 0) != abort;
     o.ent &= ~kStaged;
     o.kind = (o.kind & ~kOut) | (goes ? kOut : 0);
     return o;
@@ -26,12 +27,13 @@ KERNEL(gpmakeys, Gpma, kThreads) {
         }
         if (i >= p.stagedFrom) {
             u32 n = i - p.stagedFrom, edge = o.ent & ~kStaged;
-            p.order[edge] = (n + 1) | (o.kind & kOut ? kDeleted : 0);
+            bool stays = o.back & kStays, out = o.kind & kOut;
+            if (!(stays && out)) p.order[edge] = (n + 1) | (stays ? kReplaced : out ? kDeleted : 0);
             p.net[n] = NetEdge{edge, o.from, o.to};
             p.staged[n] = o;
         }
         p.key[2 * i] = p.wide ? o.to : keyOf(p, o.from, 0, o.kind & ~kOut, o.to);
-        p.key[2 * i + 1] = p.wide ? o.from : keyOf(p, o.to, 1, o.back, o.from);
+        p.key[2 * i + 1] = p.wide ? o.from : keyOf(p, o.to, 1, o.back & ~kStays, o.from);
         p.val[2 * i] = 2 * i;
         p.val[2 * i + 1] = 2 * i + 1;
     }

@@ -2,7 +2,7 @@
 # Runs everything that needs a GPU, in the folder that `make gpu-bundle` fills, and ends with a short table: gpu-check.sh [OUT].
 # It needs the NVIDIA driver; nvcc, compute-sanitizer and ncu are used when they are there, and what is not checked for want of them is told. Logs go to OUT.
 # ONLY names the checks to run, if not all: they fail if they cannot;
-# CASES, LOOSE, LARGER, BLOCKS, ARRAYS, LIMITS, PARTS and CHECKED the numbers of random cases, SEED the first one; LIMIT the seconds that memcheck and initcheck may take for
+# CASES, CONDITIONS, LOOSE, LARGER, BLOCKS, ARRAYS, LIMITS, PARTS and CHECKED the numbers of random cases, SEED the first one; LIMIT the seconds that memcheck and initcheck may take for
 # a case; JOBS how many cases racecheck watches at once; LARGE=1 adds the large benchmark, PEER=FILE that with RapidFlow's program beside it.
 cd "$(dirname "$0")" || exit 1
 out=${1:-$(pwd)/out}
@@ -98,6 +98,17 @@ payments() {
 	for set in 20K_cycle200 20K_fanin200cycle200; do
 		agree replay --updates "$1/amlsim-20k/$set/transactions.csv.gz" --csv "from=sourceNodeId,to=targetNodeId,ts=time,prop.value=value,label='transfer'" \
 			--query "$out/ring3.cypher" --query "$out/ring4.cypher" --unit subgraphs --batch 500 || return 1
+	done
+}
+
+# conditions FOLDER: payments with ids, so that many are parallel, which expire, and what is asked of several of them.
+conditions() {
+	zcat "$1/amlsim-20k/20K_cycle200/transactions.csv.gz" | awk -F, 'NR == 1 { print "id," $0 } NR > 1 { print NR "," $0 }' >"$out/parallel.csv"
+	echo 'MATCH (a)-[i:transfer]->(m)-[o:transfer]->(b) WHERE i.ts <= o.ts <= i.ts + 2 AND 100 * o.value >= 99 * i.value AND 100 * o.value <= 101 * i.value' >"$out/pass.cypher"
+	echo 'MATCH (a)-[s:transfer]->(b), (a)-[t:transfer]->(b)-[u:transfer]->(c) WHERE s.ts < t.ts AND (s.value + t.value <= u.value OR u.value = 3 * s.value) AND u.ts - t.ts < 3' >"$out/split.cypher"
+	for batch in 500 20000; do
+		agree replay --updates "$out/parallel.csv" --csv "id=id,from=sourceNodeId,to=targetNodeId,ts=time,prop.value=value,label='transfer'" \
+			--properties 'edges: {transfer: {value: decimal(2), ts: timestamp}}' --retention transfer=20ms --query "$out/pass.cypher" --query "$out/split.cypher" --batch $batch || return 1
 	done
 }
 
@@ -210,8 +221,10 @@ nvidia-smi --query-gpu=name,driver_version --format=csv,noheader >"$out/device" 
 check code env CUDA_CACHE_DISABLE=1 ./kernels.test -test.run 'CodeOfTheDevice$' -test.v # without what the driver keeps of PTX it compiled
 check kernels ./kernels.test -test.run 'Sort|Streams' -test.count 5 -test.bench Sort -test.benchtime 1x
 check cpu-against-gpu few "${CASES:-200}" TestP2BackendsAgree$
+check conditions few "${CONDITIONS:-60}" 'TestS17Device(TestsConditions|ComputesExactly|ComputesAsTheCPU)$'
 check device-array arrays "${ARRAYS:-40}" TestA9DeviceArray
 check blocks-of-matches few "${BLOCKS:-40}" TestS12BlocksOfMatches$
+check parallel-edges few "${LOOSE:-40}" 'Test(P2BackendsAgreeOnParallelEdges|A17DeviceCountsParallelEdges)$'
 check loose-edges few "${LOOSE:-40}" TestP2LooseEdges$
 check cpu-against-gpu-larger few "${LARGER:-40}" TestP2BackendsAgreeOnLargerGraphs$
 check limits few "${LIMITS:-20}" 'Test(S11.*|StopsSoonOnTheDevice|P2LostMidway)$'
@@ -234,6 +247,7 @@ data() {
 data data/tiny_s1 daemon-binary replays data/tiny_s1 data/tiny_s2 data/tiny_s3
 data data/synth synth synth data/synth
 data data/finbench payments payments data
+data data/amlsim-20k payments-asked conditions data
 data data/hprd static static data/hprd
 data data/synth timeline timeline data/synth
 data data known-data env MOTIFD_DATA="$(pwd)/data" ./cuda.test -test.run Data -test.v

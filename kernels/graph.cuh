@@ -6,6 +6,7 @@
 constexpr u32 kLeaf = 64;             // slots of a leaf; its entries are at its beginning
 constexpr u32 kStaged = 1u << 31;     // in an entry: the batch inserts or deletes the edge
 constexpr u32 kDeleted = 1u << 31;    // in an order: the batch deletes the edge
+constexpr u32 kReplaced = 1u << 30;   // in an order: the batch replaces the edge; the order is that of the new version
 constexpr u32 kNone = 0xffffffffu;
 
 // Entries are ordered by vertex, direction, label of the edge, label of the neighbour, and neighbour: N(v, direction,
@@ -27,6 +28,52 @@ struct Range {
 // searches from, which is an insertion or a deletion.
 enum Sees : u32 { kView = 0, kInserted = 1, kRemoved = 2 };
 
+// Interval is an interval of values of some bits of a truth word, those of mask from bit shift on: lo to lo+more.
+struct Interval {
+    u64 mask, lo, more;
+    u32 word, shift;
+};
+
+// Operation is what an Instr does. A stack holds whole numbers, and null; truths are 0 (false), 1 (true) and null
+// (unknown). All but the first four take values off it: a, which was pushed before b.
+enum Operation : u32 {
+    kEdgeValue = 0,    // pushes the value of the image of back edge at (or kAnchorAt) in a column
+    kVertexValue = 1,  // pushes that of the vertex at position at
+    kNumber = 2,       // pushes left
+    kNull = 3,         // pushes null
+    kSum = 4,          // a * left + b * right; null if a or b is, or where that does not fit 64 bits
+    kProduct = 5,      // a * b, likewise
+    kCompare = 6,      // whether a * left + b * right is below, at or above 0: bits 0 to 2 of at; null if a or b is
+    kIsNull = 7,       // whether b is null; a stays
+    kAnd = 8,          // of three truth values
+    kOr = 9,
+    kNear = 10,        // whether a and b are at most left apart; null if a or b is
+    kHolds = 11        // ends a condition: it must have left 1
+};
+
+// Instr is an instruction of a condition on values of several elements.
+struct Instr {
+    i64 left, right;
+    u32 op, at, column, unused;
+};
+
+// Labels is a range of labels of edges, from first to last, and how many ranges of the same set follow it, ascending.
+struct Labels {
+    u32 first, last, more;
+};
+
+// Where is what the conditions on edges, and those on several elements, read: by edge, stride words. First come its
+// truth words; from presence on, a bit for each column that tells whether the edge has a value there; from values on,
+// the values. Those of a vertex are behind its candidate bits.
+struct Where {
+    const u64* words;
+    const Interval* interval;
+    const Instr* instr;
+    const Labels* labels;  // of sets of labels
+    u32 stride, presence, values;
+    u32 vertexPresence, vertexValues, unused;
+};
+
 // Graph is the device's graph, and which part of it a search sees.
 struct Graph {
     const u64* row;     // by slot: vertex, direction, kind
@@ -37,14 +84,15 @@ struct Graph {
     const u64* fenceRow;
     const u32* fenceNbr;
     const Span* span;   // by vertex and direction
-    const u32* order;   // by edge, valid for staged edges: order plus 1, and kDeleted
-    const u64* bits;    // by vertex: words words of candidate bits
+    const u32* order;   // by edge, valid for staged edges: order plus 1, and kDeleted or kReplaced
+    const u64* bits;    // by vertex: words words, of candidate bits and values
     const u32* label;   // by vertex
     u32 words;
     u32 dirs;           // 1 in an undirected graph
     u32 nbrBits;       // of a kind, for the neighbour's label
     u32 sees;           // Sees
     u32 old, unused;    // old 1: with kView, the graph before the batch
+    Where where;
 };
 LAYOUT_graph
 

@@ -35,13 +35,57 @@ const (
 	SeeDeleted
 )
 
-// Graph is the device's copy of the graph. Sees and Old say which part of it a search sees; Old is 1 for the view
-// before the batch.
+// Graph is the device's copy of the graph. Bits has Words words by vertex. Sees and Old say which part of it a search
+// sees; Old is 1 for the view before the batch.
 type Graph struct {
 	Row, Nbr, Ent, Count, FenceRow, FenceNbr, Span, Order, Bits, Label Ptr
 	Words, Dirs, NbrBits                                               uint32
 	Sees, Old, _                                                       uint32
+	Where                                                              Where
 }
+
+// Where is what conditions on edges, and those on several elements, read: Words has Stride words by edge. First come
+// its truth words; from Presence on, a bit for each column that tells whether the edge has a value there; from Values
+// on, the values. Those of a vertex are behind its candidate bits in Graph.Bits.
+type Where struct {
+	Words, Interval, Instr          Ptr
+	Labels                          Ptr // of sets of labels
+	Stride, Presence, Values        uint32
+	VertexPresence, VertexValues, _ uint32
+}
+
+// Interval is an interval of values of some bits of a truth word, those of Mask from bit Shift on: Lo to Lo+More.
+type Interval struct {
+	Mask, Lo, More uint64
+	Word, Shift    uint32
+}
+
+// Labels is a range of labels of edges, First to Last, and how many ranges of the same set follow it, ascending.
+type Labels struct {
+	First, Last, More uint32
+}
+
+// Instr is an instruction of a condition on values of several elements: Operation of graph.cuh says what each does.
+type Instr struct {
+	Left, Right       int64
+	Op, At, Column, _ uint32
+}
+
+// Operations of an Instr.
+const (
+	OpEdgeValue uint32 = iota
+	OpVertexValue
+	OpNumber
+	OpNull
+	OpSum
+	OpProduct
+	OpCompare
+	OpIsNull
+	OpAnd
+	OpOr
+	OpNear
+	OpHolds
+)
 
 // Sizes, in bytes, of structures that only kernels read: Span of graph.cuh, Parked and State of state.cuh, Flats of
 // flatmail.cuh.
@@ -58,11 +102,16 @@ type Back struct {
 	From, To               uint32 // positions: the number of vertices mapped before
 	Label, Dir, Edge, Rule uint32
 	NbrLabel               uint32 // label of the vertex at To, or AnyLabel
+	Test, Tests            uint32 // conditions on the edge alone: the first Interval, and their number
 }
 
-// Label and direction of a loose back edge, which may have several images between two vertices.
+// Label and direction of a loose back edge, which may have several images between two vertices. A label from Among on
+// is a set of labels, whose first range is Where.Labels[label - Among]; only kernels with conditions know these. No
+// edge has NoLabel.
 const (
 	AnyLabel        = ^uint32(0)
+	Among    uint32 = 1 << 31
+	NoLabel         = Among - 1
 	Either   uint32 = 2
 )
 
@@ -89,7 +138,13 @@ type Leaf struct {
 	Step, Size, Column, _ uint32
 }
 
-// Program is a matching order as data.
+// Slice is items of an array: the first, and their number.
+type Slice struct {
+	First, Number uint32
+}
+
+// Program is a matching order as data. Check has, by step, the instructions of the conditions on several elements of
+// which the step maps the last one.
 type Program struct {
 	Mode            uint32
 	Steps, Start    uint32
@@ -102,6 +157,7 @@ type Program struct {
 	Step            [MaxSteps]Step
 	Back            [MaxBacks]Back
 	Leaf            [MaxSteps]Leaf
+	Check           [MaxSteps]Slice
 }
 
 // Task is one search: a program, a net edge or a first vertex, and the group of its rows.

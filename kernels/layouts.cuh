@@ -17,12 +17,51 @@
 #define LAYOUT_graph \
     ASSERT_VALUE(kLeaf, 64); \
     ASSERT_VALUE(kStaged, 2147483648); \
+    ASSERT_VALUE(kReplaced, 1073741824); \
     ASSERT_VALUE(kNone, 4294967295); \
     ASSERT_VALUE(kView, 0); \
     ASSERT_VALUE(kInserted, 1); \
     ASSERT_VALUE(kRemoved, 2); \
+    ASSERT_VALUE(kEdgeValue, 0); \
+    ASSERT_VALUE(kVertexValue, 1); \
+    ASSERT_VALUE(kNumber, 2); \
+    ASSERT_VALUE(kNull, 3); \
+    ASSERT_VALUE(kSum, 4); \
+    ASSERT_VALUE(kProduct, 5); \
+    ASSERT_VALUE(kCompare, 6); \
+    ASSERT_VALUE(kIsNull, 7); \
+    ASSERT_VALUE(kAnd, 8); \
+    ASSERT_VALUE(kOr, 9); \
+    ASSERT_VALUE(kNear, 10); \
+    ASSERT_VALUE(kHolds, 11); \
     ASSERT_SIZE(Span, 16); \
-    ASSERT_SIZE(Graph, 104); \
+    ASSERT_SIZE(Interval, 32); \
+    ASSERT_FIELD(Interval, mask, 0, 8); \
+    ASSERT_FIELD(Interval, lo, 8, 8); \
+    ASSERT_FIELD(Interval, more, 16, 8); \
+    ASSERT_FIELD(Interval, word, 24, 4); \
+    ASSERT_FIELD(Interval, shift, 28, 4); \
+    ASSERT_SIZE(Instr, 32); \
+    ASSERT_FIELD(Instr, left, 0, 8); \
+    ASSERT_FIELD(Instr, right, 8, 8); \
+    ASSERT_FIELD(Instr, op, 16, 4); \
+    ASSERT_FIELD(Instr, at, 20, 4); \
+    ASSERT_FIELD(Instr, column, 24, 4); \
+    ASSERT_SIZE(Labels, 12); \
+    ASSERT_FIELD(Labels, first, 0, 4); \
+    ASSERT_FIELD(Labels, last, 4, 4); \
+    ASSERT_FIELD(Labels, more, 8, 4); \
+    ASSERT_SIZE(Where, 56); \
+    ASSERT_FIELD(Where, words, 0, 8); \
+    ASSERT_FIELD(Where, interval, 8, 8); \
+    ASSERT_FIELD(Where, instr, 16, 8); \
+    ASSERT_FIELD(Where, labels, 24, 8); \
+    ASSERT_FIELD(Where, stride, 32, 4); \
+    ASSERT_FIELD(Where, presence, 36, 4); \
+    ASSERT_FIELD(Where, values, 40, 4); \
+    ASSERT_FIELD(Where, vertexPresence, 44, 4); \
+    ASSERT_FIELD(Where, vertexValues, 48, 4); \
+    ASSERT_SIZE(Graph, 160); \
     ASSERT_FIELD(Graph, row, 0, 8); \
     ASSERT_FIELD(Graph, nbr, 8, 8); \
     ASSERT_FIELD(Graph, ent, 16, 8); \
@@ -37,7 +76,8 @@
     ASSERT_FIELD(Graph, dirs, 84, 4); \
     ASSERT_FIELD(Graph, nbrBits, 88, 4); \
     ASSERT_FIELD(Graph, sees, 92, 4); \
-    ASSERT_FIELD(Graph, old, 96, 4);
+    ASSERT_FIELD(Graph, old, 96, 4); \
+    ASSERT_FIELD(Graph, where, 104, 56);
 
 // plan.cuh
 #define LAYOUT_plan \
@@ -53,8 +93,9 @@
     ASSERT_VALUE(kAnyEdge, 2); \
     ASSERT_VALUE(kInView, 3); \
     ASSERT_VALUE(kAnyLabel, 4294967295); \
+    ASSERT_VALUE(kAmong, 2147483648); \
     ASSERT_VALUE(kEither, 2); \
-    ASSERT_SIZE(Back, 28); \
+    ASSERT_SIZE(Back, 36); \
     ASSERT_FIELD(Back, from, 0, 4); \
     ASSERT_FIELD(Back, to, 4, 4); \
     ASSERT_FIELD(Back, label, 8, 4); \
@@ -62,6 +103,8 @@
     ASSERT_FIELD(Back, edge, 16, 4); \
     ASSERT_FIELD(Back, rule, 20, 4); \
     ASSERT_FIELD(Back, nbrLabel, 24, 4); \
+    ASSERT_FIELD(Back, test, 28, 4); \
+    ASSERT_FIELD(Back, tests, 32, 4); \
     ASSERT_SIZE(Step, 64); \
     ASSERT_FIELD(Step, vertex, 0, 4); \
     ASSERT_FIELD(Step, position, 4, 4); \
@@ -80,7 +123,10 @@
     ASSERT_FIELD(Leaf, step, 0, 4); \
     ASSERT_FIELD(Leaf, size, 4, 4); \
     ASSERT_FIELD(Leaf, column, 8, 4); \
-    ASSERT_SIZE(Program, 7040); \
+    ASSERT_SIZE(Slice, 8); \
+    ASSERT_FIELD(Slice, first, 0, 4); \
+    ASSERT_FIELD(Slice, number, 4, 4); \
+    ASSERT_SIZE(Program, 8072); \
     ASSERT_FIELD(Program, mode, 0, 4); \
     ASSERT_FIELD(Program, steps, 4, 4); \
     ASSERT_FIELD(Program, start, 8, 4); \
@@ -94,8 +140,9 @@
     ASSERT_FIELD(Program, image, 40, 4); \
     ASSERT_FIELD(Program, flat, 44, 4); \
     ASSERT_FIELD(Program, step, 48, 4160); \
-    ASSERT_FIELD(Program, back, 4208, 1792); \
-    ASSERT_FIELD(Program, leaf, 6000, 1040);
+    ASSERT_FIELD(Program, back, 4208, 2304); \
+    ASSERT_FIELD(Program, leaf, 6512, 1040); \
+    ASSERT_FIELD(Program, check, 7552, 520);
 
 // state.cuh
 #define LAYOUT_state \
@@ -157,12 +204,12 @@
     ASSERT_FIELD(Output, buffer, 16, 8); \
     ASSERT_FIELD(Output, capacity, 24, 8); \
     ASSERT_FIELD(Output, stride, 32, 4); \
-    ASSERT_SIZE(Search, 288); \
-    ASSERT_FIELD(Search, graph, 0, 104); \
-    ASSERT_FIELD(Search, programs, 104, 24); \
-    ASSERT_FIELD(Search, memo, 128, 24); \
-    ASSERT_FIELD(Search, queue, 152, 96); \
-    ASSERT_FIELD(Search, output, 248, 40);
+    ASSERT_SIZE(Search, 344); \
+    ASSERT_FIELD(Search, graph, 0, 160); \
+    ASSERT_FIELD(Search, programs, 160, 24); \
+    ASSERT_FIELD(Search, memo, 184, 24); \
+    ASSERT_FIELD(Search, queue, 208, 96); \
+    ASSERT_FIELD(Search, output, 304, 40);
 
 // emit.cuh
 #define LAYOUT_emit \
@@ -271,6 +318,7 @@
     ASSERT_VALUE(kThreads, 256); \
     ASSERT_VALUE(kTile, 2048); \
     ASSERT_VALUE(kOut, 2147483648); \
+    ASSERT_VALUE(kStays, 2147483648); \
     ASSERT_SIZE(OpRange, 8); \
     ASSERT_SIZE(Segment, 8); \
     ASSERT_SIZE(Op, 20); \

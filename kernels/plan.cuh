@@ -17,15 +17,25 @@ enum Mode : u32 { kRows = 0, kCount = 1, kAny = 2 };
 // The number of candidates of a leaf then does not depend on the update, and can be kept in the memo.
 enum Rule : u32 { kByOrder = 0, kUnchanged = 1, kAnyEdge = 2, kInView = 3 };
 
-// A back edge is loose when it may have several images between two given vertices: one for each label, or each
-// direction.
+// kWhere tells that a kernel tests conditions and knows sets of labels. The kernels that do are others than those that
+// do not, so that patterns without either do not pay for them.
+#if defined(MOTIFD_WHERE)
+constexpr bool kWhere = true;
+#else
+constexpr bool kWhere = false;
+#endif
+
+// A back edge is loose when it may have several images between two given vertices: one for each label of several (which
+// is how parallel edges differ on the device), or each direction.
 constexpr u32 kAnyLabel = 0xffffffffu;  // a label, also of a vertex
+constexpr u32 kAmong = 1u << 31;        // a label from here on: a set, from Where.labels[label - kAmong] on
 constexpr u32 kEither = 2;              // a direction
 
 struct Back {
     u32 from, to;  // positions of its ends; from is mapped earlier
     u32 label, dir, edge, rule;
     u32 nbrLabel;  // label of the vertex at to
+    u32 test, tests;  // conditions on the edge alone: the first of Where.interval, and their number
 };
 
 // Step maps a pattern vertex, or one pattern edge (an edge step). The vertex must be joined along all of its back
@@ -53,6 +63,11 @@ struct Leaf {
     u32 step, size, column, unused;
 };
 
+// Slice is items of an array: the first, and their number.
+struct Slice {
+    u32 first, number;
+};
+
 // Program is a matching order. Automorphisms of the pattern give each match further rows (GAMMA section V-B, coalesced
 // search; DESIGN A6): images.
 struct Program {
@@ -66,7 +81,11 @@ struct Program {
     u32 images, image;  // number of further rows of each match, and their first index in Programs.image
     u32 flat;           // 1: rows: flat.cuh does the last two steps together; counts: flatcount.cuh counts
     Step step[kMaxSteps];
-    Back back[kMaxBacks];
+    Back back[kMaxBacks];  // at kAnchorAt: of the anchor, what is asked of it alone
     Leaf leaf[kMaxSteps];
+    Slice check[kMaxSteps];  // by step: of Where.instr, the conditions of which it maps the last element
 };
 LAYOUT_plan
+
+// among reports whether the label of a back edge is a set of labels.
+FN bool among(u32 label) { return kWhere && label >= kAmong && label != kAnyLabel; }

@@ -29,14 +29,14 @@ FN u32 lowerBound(const Graph& g, u32 at, u32 end, u64 row, u32 nbr = 0) {
     return i < end ? i : end;
 }
 
-// rangeOf returns the slots of N(v, dir, label); unless nbrLabel is kAnyLabel, only those of neighbours with that
-// label.
-FN Range rangeOf(const Graph& g, u32 v, u32 dir, u32 label, u32 nbrLabel) {
+// labelsOf returns the slots of a vertex and direction with labels of the edge from first to last; unless nbrLabel is
+// kAnyLabel, from the first of neighbours with that label to the last of them.
+FN Range labelsOf(const Graph& g, u32 v, u32 dir, u32 first, u32 last, u32 nbrLabel) {
     Span s = g.span[v * g.dirs + dir];
-    u32 kind = kindOf(label, nbrLabel, g.nbrBits), after = kind + 1;
+    u32 kind = kindOf(first, nbrLabel, g.nbrBits), after = kindOf(last, nbrLabel, g.nbrBits) + 1;
     if (nbrLabel == kAnyLabel) {
-        kind = label << g.nbrBits;
-        after = kind + (1u << g.nbrBits);
+        kind = first << g.nbrBits;
+        after = (last << g.nbrBits) + (1u << g.nbrBits);
     }
     if (s.begin == s.end || s.last < kind || s.first >= after) return Range{0, 0};
     u32 begin = s.first >= kind ? s.begin : lowerBound(g, s.begin, s.end, rowOf(v, dir, kind));
@@ -44,9 +44,32 @@ FN Range rangeOf(const Graph& g, u32 v, u32 dir, u32 label, u32 nbrLabel) {
     return Range{begin, end};
 }
 
-// labelled is rangeOf, where label may be kAnyLabel: then it returns all slots of one direction.
+// rangeOf returns the slots of N(v, dir, label); unless nbrLabel is kAnyLabel, only those of neighbours with that
+// label.
+FN Range rangeOf(const Graph& g, u32 v, u32 dir, u32 label, u32 nbrLabel) {
+    return labelsOf(g, v, dir, label, label, nbrLabel);
+}
+
+// nextLabel returns the first label from a number on that is in a set, or the first of the set if there is none.
+FN u32 nextLabel(const Graph& g, u32 set, u32 from) {
+    const Labels* x = g.where.labels + (set - kAmong);
+    u32 first = x->first;
+    for (;; x++) {
+        if (from <= x->last) return from < x->first ? x->first : from;
+        if (x->more == 0) return first;
+    }
+}
+
+// labelled is rangeOf, where label may also be a set of labels, or kAnyLabel: then it returns all slots of one
+// direction.
 FN Range labelled(const Graph& g, u32 v, u32 dir, u32 label, u32 nbrLabel) {
-    if (label != kAnyLabel) return rangeOf(g, v, dir, label, nbrLabel);
+    u32 first = label, last = label;
+    if (among(label)) {
+        const Labels* x = g.where.labels + (label - kAmong);
+        first = x->first;
+        last = x[x->more].last;
+    }
+    if (label != kAnyLabel) return labelsOf(g, v, dir, first, last, nbrLabel);
     Span s = g.span[v * g.dirs + dir];
     return Range{s.begin, s.end};
 }
@@ -118,8 +141,9 @@ FN u32 nextImage(const Graph& g, u32 at, u32 end, u32 label, u32 w) {
             continue;
         }
         u64 row = g.row[at];
-        if (label != kAnyLabel && edgeLabel(g, row) != label) {
-            u64 next = row - kindOfRow(row) + (label << g.nbrBits); // of this direction
+        u32 want = among(label) ? nextLabel(g, label, edgeLabel(g, row)) : label;
+        if (label != kAnyLabel && edgeLabel(g, row) != want) {
+            u64 next = row - kindOfRow(row) + (want << g.nbrBits); // of this direction
             at = lowerBound(g, at, end, next > row ? next : next + kDirection);
             continue;
         }

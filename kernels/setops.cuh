@@ -3,11 +3,11 @@
 #pragma once
 #include "admission.cuh"
 
-FN bool loose(const Back& b) { return b.label == kAnyLabel || b.dir == kEither; }
+FN bool loose(const Back& b) { return b.label == kAnyLabel || b.dir == kEither || among(b.label); }
 
 // nextAdmitted returns the first slot in [at, end) that joins w along a back edge and is admitted, or end.
 FN u32 nextAdmitted(const Graph& g, u32 net, const Back& b, u32 at, u32 end, u32 w) {
-    while ((at = nextImage(g, at, end, b.label, w)) < end && !admitsEdge(g, net, g.ent[at], b.rule)) at++;
+    while ((at = nextImage(g, at, end, b.label, w)) < end && !admitsEdge(g, net, b, g.ent[at])) at++;
     return at;
 }
 
@@ -75,12 +75,19 @@ FN bool joined(const Graph& g, const State& s, const Program& q, const Step& st,
         const Range& r = s.range[k];
         if (k < st.back + st.own) {
             u32 e = find(g, r, w, q.back[k]);
-            if (e == kNone || !admitsEdge(g, s.net, e, q.back[k].rule)) return false;
+            if (e == kNone || !admitsEdge(g, s.net, q.back[k], e)) return false;
         } else if (nextAdmitted(g, s.net, q.back[k], r.begin, r.end, w) == r.end) {
             return false;
         }
     }
     return true;
+}
+
+// imageOf returns the image of a step's own back edge when the step is mapped to the vertex in a slot of back edge
+// streamed.
+FN u32 imageOf(const Graph& g, const State& s, const Program& q, const Step& st, u32 k, u32 slot, u32 streamed) {
+    bool chosen = k == streamed || st.vertex == kNone || loose(q.back[k]);
+    return (chosen ? g.ent[slot] : find(g, s.range[k], g.nbr[slot], q.back[k])) & ~kStaged;
 }
 
 // candidates returns a ballot of the 32 slots up to the next multiple of 32: those that hold candidates of step d. slot
@@ -98,16 +105,15 @@ FN u32 candidates(const Graph& g, const State& s, const Program& q, u32 d, u32 f
         } else {
             ok = admits(g, st, w, [&](u32 position) { return s.m[position]; }) && joined(g, s, q, st, best, slot, w);
         }
+        ok = ok && holds(g, q, d, [&](u32 k) {
+            bool here = k >= st.back && k < st.back + st.own;
+            return here ? imageOf(g, s, q, st, k, slot, best) : s.edge[k];
+        }, [&](u32 position) {
+            return position == st.position && st.vertex != kNone ? w : s.m[position];
+        });
     }
     warpSync();
     return vote(ok);
-}
-
-// imageOf returns the image of a step's own back edge when the step is mapped to the vertex in a slot of back edge
-// streamed.
-FN u32 imageOf(const Graph& g, const State& s, const Program& q, const Step& st, u32 k, u32 slot, u32 streamed) {
-    bool chosen = k == streamed || st.vertex == kNone || loose(q.back[k]);
-    return (chosen ? g.ent[slot] : find(g, s.range[k], g.nbr[slot], q.back[k])) & ~kStaged;
 }
 
 // kHub is the maximum number of slots of a vertex that is counted together with others: the sum of 32 such numbers fits
@@ -155,7 +161,7 @@ FN u32 offers(const Graph& g, u32 net, const Step& st, const Back& b, u32 v, boo
 FN u32 joins(const Graph& g, u32 net, const Back& b, Range r, u32 w) {
     if (!loose(b)) {
         u32 e = find(g, r, w, b);
-        return e != kNone && admitsEdge(g, net, e, b.rule);
+        return e != kNone && admitsEdge(g, net, b, e);
     }
     u32 n = 0;
     for (u32 at = r.begin; (at = nextAdmitted(g, net, b, at, r.end, w)) < r.end; at++) n++;

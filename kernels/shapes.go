@@ -52,21 +52,36 @@ func RunTasks(q Queue, p Runs) error {
 	return q.Launch("tasks", flat(q, int(p.Tasks)), flatThreads, BytesOf(&p))
 }
 
-// Searches are the kernels that search: for totals, and for rows.
-var Searches = [2]string{"wbm", "wbmrows"}
+// Searches are the kernels that search: for totals, and for rows; then those that test conditions.
+var Searches = [4]string{"wbm", "wbmrows", "wbmwhere", "wbmrowswhere"}
 
-// RunFlat launches wbmflat. RunSearch with the same parameters does the tasks that it leaves.
-func RunFlat(q Queue, s Shape, p Search) error {
-	return q.Launch("wbmflat", s.Blocks, s.BlockWarps*warp, BytesOf(&p))
+// Kind says which of the kernels a search needs: for sorted rows or for totals, and with programs that test conditions
+// or without.
+type Kind struct{ Rows, Where bool }
+
+// search returns the number in Searches.
+func (k Kind) search() (i int) {
+	if k.Rows {
+		i++
+	}
+	if k.Where {
+		i += 2
+	}
+	return i
 }
 
-// RunSearch launches one of them.
-func RunSearch(q Queue, s Shape, rows bool, p Search) error {
-	kernel := Searches[0]
-	if rows {
-		kernel = Searches[1]
+// RunFlat launches wbmflat, or wbmflatwhere. RunSearch with the same parameters does the tasks that it leaves.
+func RunFlat(q Queue, s Shape, k Kind, p Search) error {
+	kernel := "wbmflat"
+	if k.Where {
+		kernel += "where"
 	}
 	return q.Launch(kernel, s.Blocks, s.BlockWarps*warp, BytesOf(&p))
+}
+
+// RunSearch launches one of Searches.
+func RunSearch(q Queue, s Shape, k Kind, p Search) error {
+	return q.Launch(Searches[k.search()], s.Blocks, s.BlockWarps*warp, BytesOf(&p))
 }
 
 // RunFetch launches fetch: it copies words to memory that the device reaches, such as page-locked memory of the host.

@@ -17,8 +17,8 @@ struct RowBlock {
 };
 
 // takeTasks takes up to take tasks from the counter next, and returns the lanes whose task passes the tests that need
-// no search: the filter, and the constraints between the vertices that the task maps. base is the first of the tasks;
-// it is tasks if there is none left, or no more may be taken.
+// no search: the filter, the constraints between the vertices that the task maps, and the conditions on its edge. base
+// is the first of the tasks; it is tasks if there is none left, or no more may be taken.
 FN u32 takeTasks(const Search& p, const Task* task, u32* next, u32 tasks, u32 take, u32& base) {
     // a row buffer has fewer than 2^32 rows
     u32 saw = laneId() < 2 ? peek(laneId() == 0 ? next : (const u32*)&p.queue.control->used) : 0;
@@ -33,7 +33,9 @@ FN u32 takeTasks(const Search& p, const Task* task, u32* next, u32 tasks, u32 ta
             ok = passes(p.graph, q.step[0], t.net);
         } else {
             Net n = p.queue.net[t.net];
-            ok = passes(p.graph, q.step[0], n.from) && admits(p.graph, q.step[1], n.to, [&](u32) { return n.from; });
+            ok = passes(p.graph, q.step[0], n.from) && admits(p.graph, q.step[1], n.to, [&](u32) { return n.from; }) &&
+                 meets(p.graph, q.back[kAnchorAt], n.edge) &&
+                 holds(p.graph, q, 1, [&](u32) { return n.edge; }, [&](u32 at) { return at == 0 ? n.from : n.to; });
         }
     }
     return vote(ok);

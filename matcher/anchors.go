@@ -1,6 +1,7 @@
 package matcher
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"motifd/dyngraph"
@@ -15,6 +16,8 @@ type Anchors[T any] struct {
 	// AnyLabel, so that only combinations that occur are looked up.
 	byLabels map[labelTriple][]anchor[T]
 	masks    [8]int
+	// wide are the keys of byLabels with alternatives of labels, which no mask stands for.
+	wide []labelTriple
 	// found caches the look-ups since the plans changed. Label combinations that match the same keys of byLabels share
 	// an entry, so a label that no plan names costs no list.
 	found  map[labelTriple]*AnchorEntry[T]
@@ -22,10 +25,12 @@ type Anchors[T any] struct {
 	kept   int // fits in the lists of shared
 }
 
-// matchedKeys are the keys of Anchors.byLabels that match a label combination: at most one for each mask.
+// matchedKeys are the keys of Anchors.byLabels that match a label combination: at most one for each mask, and any
+// number of those with alternatives.
 type matchedKeys struct {
 	masks uint8 // bit m: keys[m] matches
 	keys  [8]labelTriple
+	wide  string // indexes into Anchors.wide, as varints
 }
 
 // Fit is an oriented pattern edge that an update fits.
@@ -43,6 +48,8 @@ type AnchorEntry[T any] struct {
 	// as 0.
 	Mark [2]uint64
 	Note int
+	// Index belongs to the owner, too, for what speeds up its look at the list. It starts as nil.
+	Index any
 }
 
 // Beyond these limits the cached look-ups are dropped: label combinations in the table, and fits in all lists.
@@ -79,9 +86,7 @@ func (a *Anchors[T]) Set(plans []*Plan, of func(i, order int) T) {
 			x = &indexed[T]{plan: p}
 			a.plans[p] = x
 			for o := range p.Anchored {
-				k := anchorLabels(p, o)
-				a.byLabels[k] = append(a.byLabels[k], anchor[T]{x, o, of(i, o)})
-				a.masks[k.mask()]++
+				a.enter(anchorLabels(p, o), anchor[T]{x, o, of(i, o)})
 			}
 		}
 		x.at, x.round = i, a.round
@@ -92,13 +97,34 @@ func (a *Anchors[T]) Set(plans []*Plan, of func(i, order int) T) {
 		}
 		delete(a.plans, p)
 		for o := range p.Anchored {
-			k := anchorLabels(p, o)
-			a.masks[k.mask()]--
-			left := slices.DeleteFunc(a.byLabels[k], func(y anchor[T]) bool { return y.plan == x && y.order == o })
-			if a.byLabels[k] = left; len(left) == 0 {
-				delete(a.byLabels, k)
-			}
+			a.remove(anchorLabels(p, o), x, o)
 		}
+	}
+}
+
+// enter adds an anchor under its labels.
+func (a *Anchors[T]) enter(k labelTriple, x anchor[T]) {
+	if of := a.byLabels[k]; k.wide() && len(of) == 0 {
+		a.wide = append(a.wide, k)
+	}
+	a.byLabels[k] = append(a.byLabels[k], x)
+	if !k.wide() {
+		a.masks[k.mask()]++
+	}
+}
+
+// remove takes the anchor of an order away.
+func (a *Anchors[T]) remove(k labelTriple, x *indexed[T], order int) {
+	if !k.wide() {
+		a.masks[k.mask()]--
+	}
+	left := slices.DeleteFunc(a.byLabels[k], func(y anchor[T]) bool { return y.plan == x && y.order == order })
+	if a.byLabels[k] = left; len(left) > 0 {
+		return
+	}
+	delete(a.byLabels, k)
+	if k.wide() {
+		a.wide = slices.DeleteFunc(a.wide, func(w labelTriple) bool { return w == k })
 	}
 }
 
@@ -106,6 +132,16 @@ func (a *Anchors[T]) Set(plans []*Plan, of func(i, order int) T) {
 func anchorLabels(p *Plan, order int) labelTriple {
 	o := &p.Anchored[order]
 	return labelTriple{p.VertexLabels[o.Steps[0].Vertex], p.EdgeLabels[o.Edge], p.VertexLabels[o.Steps[1].Vertex]}
+}
+
+// wide reports whether one of the labels is a set of alternatives.
+func (k labelTriple) wide() bool {
+	return Alternatives(k.from) != nil || Alternatives(k.edge) != nil || Alternatives(k.to) != nil
+}
+
+// admits reports whether data labels satisfy these.
+func (k labelTriple) admits(have labelTriple) bool {
+	return LabelFits(k.from, have.from) && LabelFits(k.edge, have.edge) && LabelFits(k.to, have.to)
 }
 
 // mask returns the positions of AnyLabel as bits.
@@ -164,6 +200,16 @@ func (a *Anchors[T]) lookUp(k labelTriple) *AnchorEntry[T] {
 			n += len(anchors)
 		}
 	}
+	var wide []labelTriple
+	var text []byte
+	for i, w := range a.wide {
+		if w.admits(k) {
+			wide = append(wide, w)
+			text = binary.AppendUvarint(text, uint64(i))
+			n += len(a.byLabels[w])
+		}
+	}
+	keys.wide = string(text)
 	if entry := a.shared[keys]; entry != nil {
 		return entry
 	}
@@ -172,6 +218,9 @@ func (a *Anchors[T]) lookUp(k labelTriple) *AnchorEntry[T] {
 		if keys.masks>>mask&1 != 0 {
 			found = append(found, a.byLabels[w]...)
 		}
+	}
+	for _, w := range wide {
+		found = append(found, a.byLabels[w]...)
 	}
 	slices.SortFunc(found, func(x, y anchor[T]) int {
 		if x.plan.at != y.plan.at {

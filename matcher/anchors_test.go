@@ -14,7 +14,8 @@ import (
 // randomAnchors returns a plan with nothing but what the index of anchors looks at.
 func randomAnchors(rng *rand.Rand) *matcher.Plan {
 	label := func() dyngraph.LabelID {
-		return []dyngraph.LabelID{0, 1, 2, 3, matcher.AnyLabel, matcher.UnknownLabel}[rng.IntN(6)]
+		return []dyngraph.LabelID{0, 1, 2, 3, matcher.AnyLabel, matcher.UnknownLabel, matcher.LabelSet(0, 1),
+			matcher.LabelSet(1, 2, 4)}[rng.IntN(8)]
 	}
 	p := &matcher.Plan{}
 	n := 2 + rng.IntN(4)
@@ -64,7 +65,7 @@ func TestAnchorsAgainstAll(t *testing.T) {
 							p.VertexLabels[s[1].Vertex]}
 						fits := true
 						for i := range k {
-							fits = fits && (asks[i] == matcher.AnyLabel || asks[i] == k[i])
+							fits = fits && matcher.LabelFits(asks[i], k[i])
 						}
 						if fits {
 							want = append(want, matcher.Fit[int]{Plan: p, Order: o, Of: names[p]})

@@ -34,6 +34,8 @@ type Request struct {
 	From uint32
 	// Skip lists the orders of anchors that are left out, ascending: decisions that are obeyed.
 	Skip []uint32
+	// Silence leaves out matches that hold in both views; nil leaves out none, as where no edge is replaced.
+	Silence *Silence
 	// Budget bounds the search; nil is no bound. A group beyond it is left out, and Exceeded is told.
 	Budget *Budget
 }

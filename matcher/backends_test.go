@@ -158,6 +158,7 @@ func checkEnumerate(t *testing.T, bench *matchertest.Bench, rng *rand.Rand, ref,
 // TestBackendsAgreeOnLargerGraphs does the same on graphs of some hundred vertices in large batches, where work is
 // cut into pieces and threads overtake each other.
 func TestBackendsAgreeOnLargerGraphs(t *testing.T) {
+	matchertest.NotUnderRace(t, "most of its time goes to the reference; TestBackendsAgreeOnHubs has the threads")
 	matchertest.ForSeeds(t, 3, func(t *testing.T, rng *rand.Rand) {
 		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 350, Edges: 900, Messages: 500, Full: true,
 			Labels: matchertest.Labels{Vertex: []string{"L0", "L1", "L2"}, Edge: []string{"e0", ""}}}

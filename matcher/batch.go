@@ -10,6 +10,13 @@ type Batch struct {
 	Number  uint64 // 1, 2, ...
 	Updates []dyngraph.Update
 	Change  *QueryChange
+	// Declaration is a step of a change of the declared properties: a batch without updates and Change.
+	Declaration *dyngraph.Declaration
+	// Horizons say which edges of the old graph expire, before the updates (DESIGN S20). A query change leaves those of
+	// the batch before as they are.
+	Horizons []dyngraph.Horizon
+	// Isolated removes vertices without edges that no +v declared, after all else (dyngraph.Graph.ExpireIsolated).
+	Isolated bool
 	// Decisions are made while the batch is searched for the first time, and obeyed ever after (DESIGN S11).
 	Decisions []Decision
 	// MeasureFrom is the index of the first record from which limits are measured: 0 for a new batch; for one whose
@@ -38,7 +45,7 @@ const (
 	// Suspend: nothing of the group but Decision.Kept, nor of a later one of the query, is published. The query stays
 	// suspended until a new version is registered.
 	Suspend Action = iota
-	// Skip leaves out the group alone.
+	// Skip leaves out the group alone, but for Decision.Kept.
 	Skip
 	// SkipRest leaves out the group and all later ones of the query and sign in the batch.
 	SkipRest
@@ -68,8 +75,8 @@ type Decision struct {
 	Action   Action
 	Cause    Cause
 	Snapshot bool // it concerns what a registration or a removal emits
-	// Kept is how many records of a snapshot were emitted before or, of a suspension that somebody asked for, how many
-	// matches of the group.
+	// Kept is how many records of a snapshot were emitted before or, of a group that is left in the middle, how many of
+	// its matches were handed on.
 	Kept uint64
 }
 
@@ -117,7 +124,8 @@ type Event struct {
 	Query    *Query
 	Sign     dyngraph.Sign
 	Snapshot bool // a result of registration: it has no anchor
-	// Anchor is the update that completed or broke the matches (DESIGN A2); nil for snapshots, counts and exists.
+	// Anchor is the update that completed or broke the matches (DESIGN A2); nil for snapshots, counts and exists. For
+	// an edge that has expired its Op is dyngraph.ExpireEdge, and no input holds it.
 	Anchor *dyngraph.Update
 	// AnchorEdge is the net edge of the anchor; nil when Anchor is.
 	AnchorEdge *dyngraph.NetEdge
@@ -132,6 +140,8 @@ type Event struct {
 	LossySince uint64
 	// View resolves ids: the old graph for negatives, the new one for positives and snapshots.
 	View dyngraph.View
+
+	output *output // of the query; see Wrote
 }
 
 // Records returns how many output records the event stands for.
@@ -210,6 +220,14 @@ type Summary struct {
 	QueriesChanged bool
 	// NetInserted and NetDeleted count the net edges; Updates the accepted updates.
 	NetInserted, NetDeleted, Updates int
+	// Expired counts the edges that have expired, which are in NetDeleted, too; Late the updates that came too late.
+	Expired, Late int
+	// Revised counts the revised vertices, Absent the operations =v on vertices that were not there.
+	Revised, Absent int
+	// Redeclared counts the edges and vertices that a step of a change of the declared properties has changed.
+	Redeclared int
+	// Unnamed counts the deletions without id that found only edges with ids (dyngraph.Delta.Unnamed).
+	Unnamed int
 }
 
 // QueryState is a query as the Engine knows it and the checkpoint keeps it.

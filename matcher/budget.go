@@ -14,6 +14,11 @@ type Limits struct {
 	// When they are found, a reserve of as many opens: each further group of the query may use a hundredth of what
 	// remains of it, and leastShare of the limit in any case. A query with a cap is not bounded by it.
 	QueryMatches uint64
+	// QueryOutput bounds what is written of the matches of one query in one batch: bytes of encoded records, as the
+	// receiver of the events tells (Event.Wrote). When they are written, a reserve of a tenth opens: each further group
+	// may write a hundredth of what remains of it, leastShare of the limit in any case, and one match. A search ends
+	// when the matches of its group would be more, by the mean size of the query's records.
+	QueryOutput int64
 	// QueryTime bounds the search time of one query in one batch, summed over threads. When it is spent, a reserve of
 	// as much opens, as with QueryMatches: small groups go on, and all large ones together take no more than that.
 	QueryTime time.Duration
@@ -41,6 +46,7 @@ const (
 	// CauseSpent is CauseSteps of a group that nothing is left for: no later one of the query may begin either. A
 	// decision says CauseSteps.
 	CauseSpent
+	CauseOutput // Limits.QueryOutput
 )
 
 var causes = [...]string{
@@ -53,6 +59,7 @@ var causes = [...]string{
 	"operator",
 	"query_matches",
 	"work_budget",
+	"query_output",
 }
 
 // String returns the name of the setting that bounds, as the configuration spells it, or "operator".
@@ -93,6 +100,8 @@ type Budget struct {
 	// search; 0 is no bound.
 	Steps, Matches, QueryMatches uint64
 	Time                         int64
+	// Output bounds the bytes that are written; 0 is no bound.
+	Output int64
 	// Floor lets a group take a hundredth of Steps after they are spent: other groups of the query go on, until twice
 	// as many are spent. Without it the first group beyond Steps is over. What is spent by then begins no group.
 	Floor bool
@@ -102,6 +111,7 @@ type Budget struct {
 	ns      atomic.Int64
 	found   atomic.Uint64 // matches, for those who watch
 	rows    atomic.Uint64 // matches that QueryMatches counts
+	output  output
 	stopped atomic.Bool
 }
 
@@ -114,7 +124,7 @@ const leastShare = 100_000
 // NewBudget returns the budget of one query. The batch's part may be nil.
 func NewBudget(l Limits, steps uint64, batch *BatchBudget) *Budget {
 	return &Budget{Steps: steps, Matches: l.Matches, QueryMatches: l.QueryMatches, Time: int64(l.QueryTime),
-		batch: batch}
+		Output: l.QueryOutput, batch: batch}
 }
 
 // Stop makes everything that is searched under the budget end with CauseOperator, from the first record on that is not
@@ -169,17 +179,19 @@ func (b *Budget) Beyond(matches uint64) Cause {
 	if b == nil || !b.armed() {
 		return NoCause
 	}
-	return b.beyond(matches, b.rows.Load()+matches)
+	return b.beyond(matches, b.rows.Load()+matches, b.output.found.Load()+matches)
 }
 
 // beyond returns the limit that a group exceeds, or NoCause. matches is the number of its matches, all the number of
-// the query's matches in the batch, with those of the group.
-func (b *Budget) beyond(matches, all uint64) Cause {
+// the query's matches in the batch, with those of the group, and kept the number of those that are not left out.
+func (b *Budget) beyond(matches, all, kept uint64) Cause {
 	switch {
 	case b.Matches > 0 && matches > b.Matches:
 		return CauseMatches
 	case b.QueryMatches > 0 && all > b.QueryMatches && int64(matches) > floor(int64(b.QueryMatches), int64(all)):
 		return CauseQuery
+	case b.tooLarge(matches, kept):
+		return CauseOutput
 	}
 	return NoCause
 }
@@ -188,6 +200,7 @@ func (b *Budget) beyond(matches, all uint64) Cause {
 func (b *Budget) AddMatches(matches uint64) {
 	if b != nil && b.armed() {
 		b.rows.Add(matches)
+		b.output.found.Add(matches)
 	}
 }
 
@@ -209,7 +222,7 @@ func (b *Budget) exceeded(steps, matches uint64, ns int64) Cause {
 		return CauseOperator
 	} else if !b.armed() {
 		return NoCause
-	} else if c := b.beyond(matches, b.rows.Load()); c != NoCause {
+	} else if c := b.beyond(matches, b.rows.Load(), b.output.found.Load()); c != NoCause {
 		return c
 	}
 	switch {
@@ -223,7 +236,12 @@ func (b *Budget) exceeded(steps, matches uint64, ns int64) Cause {
 
 // floor returns how much each further group may take once the limit is spent. It shrinks with what such groups take, so
 // that a hub with any number of groups leaves room to others of the batch.
-func floor(limit, spent int64) int64 { return max((2*limit-spent)/floorShare, limit/leastShare) }
+func floor(limit, spent int64) int64 { return reserved(limit, limit, spent) }
+
+// reserved is floor for a reserve of any size.
+func reserved(limit, reserve, spent int64) int64 {
+	return max((limit+reserve-spent)/floorShare, limit/leastShare)
+}
 
 // exhausted returns the limit that leaves nothing for another group.
 func (b *Budget) exhausted() Cause {
@@ -252,6 +270,7 @@ type Meter struct {
 	matches atomic.Uint64
 	ns      atomic.Int64
 	charged atomic.Uint64 // of the steps, to the budget
+	found   atomic.Uint64 // of the matches, that the budget counts as found
 }
 
 // Begin starts the measure of another group. capped tells that the number of its matches is bounded otherwise. It
@@ -263,6 +282,7 @@ func (m *Meter) Begin(b *Budget, capped bool) Cause {
 	m.matches.Store(0)
 	m.ns.Store(0)
 	m.charged.Store(0)
+	m.found.Store(0)
 	if b == nil {
 		return NoCause
 	}
@@ -293,6 +313,10 @@ func (m *Meter) Spend(steps, matches uint64, ns int64) bool {
 		b.ns.Add(ns)
 		b.rows.Add(matches)
 		m.charged.Add(steps)
+		if m.cause.Load() == 0 {
+			b.output.found.Add(matches)
+			m.found.Add(matches)
+		}
 	}
 	if b.batch != nil && b.armed() {
 		b.batch.spent.Add(ns)
@@ -313,8 +337,12 @@ func (m *Meter) GiveBack(steps uint64) {
 	}
 }
 
-// Exceed notes that the group is over a limit. The first cause stays.
-func (m *Meter) Exceed(c Cause) { m.cause.CompareAndSwap(0, uint32(c)) }
+// Exceed notes that the group is over a limit. The first cause stays. The group's matches are not written.
+func (m *Meter) Exceed(c Cause) {
+	if m.cause.CompareAndSwap(0, uint32(c)) && m.b != nil {
+		m.b.output.found.Add(-m.found.Swap(0))
+	}
+}
 
 // Over returns the limit that the group is over, or NoCause.
 func (m *Meter) Over() Cause { return Cause(m.cause.Load()) }

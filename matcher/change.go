@@ -27,13 +27,19 @@ func (e *Engine) PrepareChange(ch *QueryChange) (*QueryChange, error) {
 	if err := q.Validate(e.g.Directed()); err != nil {
 		return nil, err
 	}
-	if _, err := q.Resolve(e.g.Columns()); err != nil {
+	if _, err := q.Resolve(e.g); err != nil {
 		return nil, err
 	}
 	if e.opt.Upsert && (q.Emit != EmitDeltas || q.Backfill != BackfillFull || q.MaxMatches != 0) {
 		return nil, fmt.Errorf("%w %q: output.mode upsert goes with emit: deltas, backfill: full and no "+
 			"max_matches_per_batch",
 			ErrQuery, q.Name)
+	}
+	if e.opt.Upsert && q.SilentExpiry {
+		return nil, fmt.Errorf("%w %q: output.mode upsert does not go with on_expiry: silent", ErrQuery, q.Name)
+	}
+	if e.opt.Upsert && q.SilentChange {
+		return nil, fmt.Errorf("%w %q: output.mode upsert does not go with on_change: silent", ErrQuery, q.Name)
 	}
 	q.Version = 1
 	c.Remove, c.Retract = "", false
@@ -52,6 +58,12 @@ func (e *Engine) PrepareChange(ch *QueryChange) (*QueryChange, error) {
 		}
 		q.Version = r.state.Query.Version + 1
 	}
+	known := r != nil && !r.state.Removed && SameDefinition(r.state.Query, &q)
+	if !e.g.Options().EdgeIDs && !known { // one that is resumed stays as it is
+		if err := q.CheckCompeting(e.g.Directed()); err != nil {
+			return nil, err
+		}
+	}
 	c.Add = &q
 	return &c, nil
 }
@@ -61,19 +73,21 @@ func SameDefinition(a, b *Query) bool {
 	if len(a.Vertices) != len(b.Vertices) || len(a.Edges) != len(b.Edges) {
 		return false
 	}
-	for i := range a.Vertices {
-		if a.Vertices[i] != b.Vertices[i] {
+	for i, v := range a.Vertices {
+		if w := b.Vertices[i]; v.Name != w.Name || v.Labels().Key() != w.Labels().Key() {
 			return false
 		}
 	}
-	for i := range a.Edges {
-		if a.Edges[i] != b.Edges[i] {
+	for i, e := range a.Edges {
+		if f := b.Edges[i]; e.Name != f.Name || e.From != f.From || e.To != f.To || e.Either != f.Either ||
+			e.Labels().Key() != f.Labels().Key() {
 			return false
 		}
 	}
 	return a.Unit == b.Unit && a.Emit == b.Emit && a.Backfill == b.Backfill && a.MaxMatches == b.MaxMatches &&
 		a.ExactTotal == b.ExactTotal && a.WorkBudget == b.WorkBudget && a.OverBudget == b.OverBudget &&
-		max(a.Sample, 1) == max(b.Sample, 1) && a.Shadow == b.Shadow && sameConditions(a, b)
+		max(a.Sample, 1) == max(b.Sample, 1) && a.Shadow == b.Shadow &&
+		a.SilentExpiry == b.SilentExpiry && a.SilentChange == b.SilentChange && sameConditions(a, b)
 }
 
 // removed returns what is kept of a removed query: its name, and its version so that a later one is higher (DESIGN S6).
@@ -209,6 +223,7 @@ func (s *stepper) begin(added *registered) error {
 		}
 	}
 	s.summarize(w)
+	w.noteRecordBytes()
 	if w.suspended != nil {
 		s.e.suspend(added, w.suspended)
 	}
@@ -244,15 +259,26 @@ func (s *stepper) snapshot(w *work, sign dyngraph.Sign) error {
 	if kept > 0 {
 		var err error
 		res, err = e.opt.Backend.Enumerate(s.ctx, dyngraph.New, w.plan, WantRows, limit, budget, func(rows Rows) error {
-			if cut == nil && budget.Stopped() {
-				return errCut
+			for at, n := 0, rows.Len(); at < n; {
+				k := n - at
+				if cut == nil {
+					if k = budget.fits(emitted, k); k == 0 || budget.Stopped() {
+						return errCut
+					}
+				}
+				emitted += uint64(k)
+				ev.Kind, ev.Rows = EventMatches, rows.Slice(at, at+k)
+				if err := s.putRows(w, &ev, 0); err != nil {
+					return err
+				}
+				at += k
 			}
-			emitted += uint64(rows.Len())
-			ev.Kind, ev.Rows = EventMatches, rows
-			return s.putRows(w, &ev, 0)
+			return nil
 		})
 		if errors.Is(err, errCut) {
-			res.Over, err = CauseOperator, nil
+			if res.Over, err = CauseOutput, nil; budget.Stopped() {
+				res.Over = CauseOperator
+			}
 		}
 		if err != nil {
 			return fmt.Errorf("snapshot of query %q: %w", q.Name, err)

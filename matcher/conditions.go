@@ -3,7 +3,9 @@ package matcher
 import (
 	"fmt"
 	"slices"
+	"strings"
 
+	"motifd/dyngraph"
 	"motifd/dyngraph/property"
 	"motifd/matcher/condition"
 )
@@ -16,9 +18,14 @@ func (q *Query) Between() bool {
 	return slices.ContainsFunc(q.Conditions, func(c *condition.Condition) bool { return !c.Own() })
 }
 
-// OwnOnly reports whether all that a match needs beside labels and ends is about one element each. Then it can be
-// decided element by element.
+// OwnOnly reports whether all that a match needs beside labels and ends is about one edge or vertex each. Then it can
+// be decided element by element.
 func (q *Query) OwnOnly() bool { return q.Within == 0 && !q.Between() }
+
+// ReadsVertices reports whether some condition reads a property of a vertex.
+func (q *Query) ReadsVertices() bool {
+	return slices.ContainsFunc(q.Conditions, func(c *condition.Condition) bool { return !c.Elements[0].Edge })
+}
 
 // ElementName returns the name of an element of the pattern.
 func (q *Query) ElementName(r condition.Ref) string {
@@ -34,24 +41,23 @@ func (q *Query) checkConditions() error {
 		return fmt.Errorf("within is %d ms; it is a duration of 1 ms at least, or absent", q.Within)
 	}
 	for _, c := range q.Conditions {
-		if err := q.checkElements(c.Elements, c.Slots); err != nil {
+		if err := q.checkElements(c.Elements); err != nil {
 			return err
 		}
 	}
 	for _, f := range q.Fields {
 		elements := []condition.Ref{f.Element}
-		var slots []condition.Slot
 		if f.Formula != nil {
-			elements, slots = f.Formula.Elements, f.Formula.Slots
+			elements = f.Formula.Elements
 		}
-		if err := q.checkElements(elements, slots); err != nil {
+		if err := q.checkElements(elements); err != nil {
 			return fmt.Errorf("field %q: %w", f.Name, err)
 		}
 	}
 	return nil
 }
 
-func (q *Query) checkElements(elements []condition.Ref, slots []condition.Slot) error {
+func (q *Query) checkElements(elements []condition.Ref) error {
 	for _, r := range elements {
 		if n := len(q.Vertices); !r.Edge && (r.Index < 0 || r.Index >= n) {
 			return fmt.Errorf("it reads vertex %d; the pattern has %d", r.Index, n)
@@ -60,44 +66,128 @@ func (q *Query) checkElements(elements []condition.Ref, slots []condition.Slot) 
 			return fmt.Errorf("it reads edge %d; the pattern has %d", r.Index, n)
 		}
 	}
-	for _, s := range slots {
-		if !s.Element.Edge {
-			return fmt.Errorf("it reads %s.%s, and properties of vertices are not supported yet",
-				q.ElementName(s.Element), condition.QuoteProperty(s.Property))
-		}
-	}
 	return nil
 }
 
-// Resolve finds the columns that the query's conditions read. What they read, and the ts that a window reads, must be
-// declared.
-func (q *Query) Resolve(columns *property.Columns) ([]Condition, error) {
-	if q.Within > 0 {
-		for i := range q.Edges {
-			if _, ok := columns.Of(q.Edges[i].Label, "ts"); !ok {
-				return nil, fmt.Errorf("%w %q: within reads the ts of edge %q, which graph.properties does not "+
-					"declare; declare ts: timestamp for its label", ErrQuery, q.Name, q.Edges[i].Name)
-			}
-		}
+// Resolve finds the columns of the graph that the query's conditions read. What they read, and the ts that a window
+// reads, must be declared.
+func (q *Query) Resolve(g *dyngraph.Graph) ([]Condition, error) {
+	return q.resolve(declaration{g.Options().Schema, g.Columns(), g.VertexColumns()})
+}
+
+// declaration is what a graph declares, with its columns.
+type declaration struct {
+	schema          *property.Schema
+	edges, vertices *property.Columns
+}
+
+func (q *Query) resolve(d declaration) ([]Condition, error) {
+	if err := q.Timed(d.schema.EdgeDeclarations()); err != nil {
+		return nil, err
 	}
 	var all []Condition
 	for _, c := range q.Conditions {
 		reads := make([]Read, len(c.Slots))
 		for k, s := range c.Slots {
-			column, ok := columns.Of(q.Edges[s.Element.Index].Label, s.Property)
-			typ := property.Type{Kind: property.Timestamp}
-			if ok && column != property.TS {
-				typ = columns.All()[column].Type
+			column, err := q.read(d, s)
+			if err != nil {
+				return nil, err
 			}
-			if !ok || typ != s.Type {
-				return nil, fmt.Errorf("%w %q: it reads %s.%s as %v, which graph.properties does not declare", ErrQuery,
-					q.Name, q.ElementName(s.Element), condition.QuoteProperty(s.Property), s.Type)
-			}
-			reads[k] = Read{Edge: s.Element.Index, Column: column}
+			reads[k] = Read{Element: s.Element, Column: column}
 		}
 		all = append(all, Condition{Condition: c, Reads: reads})
 	}
 	return all, nil
+}
+
+// read returns the column that a slot of the query reads.
+func (q *Query) read(d declaration, s condition.Slot) (column int, err error) {
+	columns, label, anyOf := d.vertices, "", []string(nil)
+	if s.Type.Kind == property.Labels {
+		if column, ok := columns.Labels(); ok {
+			return column, nil
+		}
+		return 0, fmt.Errorf("%w %q: it asks %s for several labels, and the graph's vertices have one "+
+			"(graph.vertex_labels)", ErrQuery, q.Name, q.ElementName(s.Element))
+	}
+	if at := s.Element.Index; s.Element.Edge {
+		columns, label, anyOf = d.edges, q.Edges[at].Label, q.Edges[at].AnyOf
+	} else {
+		label, anyOf = q.Vertices[at].Label, q.Vertices[at].AnyOf
+	}
+	column, ok := columnOf(columns, label, anyOf, s.Property)
+	typ := property.Type{Kind: property.Timestamp}
+	if ok && column != property.TS {
+		typ = columns.All()[column].Type
+	}
+	if ok && typ == s.Type {
+		return column, nil
+	}
+	declares := "does not declare"
+	if ok {
+		declares = "declares as " + typ.String()
+	}
+	return 0, fmt.Errorf("%w %q: it reads %s.%s as %v, which graph.properties %s", ErrQuery, q.Name,
+		q.ElementName(s.Element), condition.QuoteProperty(s.Property), s.Type, declares)
+}
+
+// reads checks that all that the query reads is declared: by conditions, its window and its fields.
+func (q *Query) reads(d declaration) error {
+	if _, err := q.resolve(d); err != nil {
+		return err
+	}
+	for _, f := range q.Fields {
+		if f.Formula == nil {
+			continue
+		}
+		for _, s := range f.Formula.Slots {
+			if _, err := q.read(d, s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Timed checks that within can be decided: each edge of the pattern has a label that declares ts.
+func (q *Query) Timed(edges property.Declarations) error {
+	if q.Within == 0 {
+		return nil
+	}
+	for _, e := range q.Edges {
+		labels := e.AnyOf
+		if labels == nil {
+			labels = []string{e.Label}
+		}
+		at := slices.IndexFunc(labels, func(l string) bool { _, ok := edges.Lookup(l, property.TimeName); return !ok })
+		if at < 0 {
+			continue
+		}
+		label, hint := labels[at], ""
+		if label == "" {
+			label = property.Any
+			if has := edges.Labels(property.TimeName); len(has) > 0 {
+				hint = ", or give the edge a label that declares it: " + strings.Join(has, ", ")
+			}
+		}
+		return fmt.Errorf("%w %q: within reads the ts of edge %q, which is not declared for the label %q; declare it: "+
+			"graph.properties.edges: {%q: {ts: timestamp}}%s", ErrQuery, q.Name, e.Name, label, label, hint)
+	}
+	return nil
+}
+
+// columnOf returns where the values of a property of the images of an edge or a vertex are. Under all alternatives of
+// its labels the property is declared with the same type; columns are by name and type.
+func columnOf(columns *property.Columns, label string, anyOf []string, name string) (column int, ok bool) {
+	column, ok = columns.Of(label, name)
+	for i, label := range anyOf {
+		other, declared := columns.Of(label, name)
+		if !declared || i > 0 && other != column {
+			return 0, false
+		}
+		column, ok = other, true
+	}
+	return column, ok
 }
 
 // sameConditions reports whether two queries of equal patterns ask the same of a match, and return the same fields.

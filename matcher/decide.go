@@ -45,6 +45,12 @@ func (w *work) note(x *Decision) {
 	}
 	w.sum.Skipped++
 	w.sum.Cause = x.Cause
+	if x.Action == Skip && x.Kept > 0 && !x.Snapshot {
+		if w.kept == nil {
+			w.kept = make(map[groupOf]uint64)
+		}
+		w.kept[groupOf{x.Sign, x.Order}] = x.Kept
+	}
 	if x.Sign == dyngraph.Inserted || w.state.Query.Emit == EmitCounts {
 		w.lossy = true
 	}
@@ -65,6 +71,9 @@ func (s *stepper) over(w *work, sign dyngraph.Sign, order uint32, cause Cause) (
 	default:
 		x.Action = Skip
 	}
+	if s.voidsMore(w, &x) {
+		x.Action = Suspend
+	}
 	if err := s.decide(w, x); err != nil {
 		return false, err
 	}
@@ -73,19 +82,30 @@ func (s *stepper) over(w *work, sign dyngraph.Sign, order uint32, cause Cause) (
 	return x.Action != Skip, s.flushNotices(sign, order, w.state.Query)
 }
 
-// stop suspends a query that somebody wants out of the way, in front of the next row of a group.
-func (s *stepper) stop(w *work, sign dyngraph.Sign, order uint32) error {
-	x := Decision{Sign: sign, Order: order, Action: Suspend, Cause: CauseOperator, Kept: w.rows}
-	if err := s.decide(w, x); err != nil {
-		return err
+// voidsMore reports whether the notices of a decision about negatives would void matches that hold still: those that
+// map a pattern vertex to a revised vertex by which they do not end. Nothing would announce these anew.
+func (s *stepper) voidsMore(w *work, x *Decision) bool {
+	last := int(x.Order)
+	switch {
+	case x.Sign != dyngraph.Deleted || x.Action == Suspend:
+		return false
+	case x.Action == SkipRest:
+		last = len(s.d.Net) - 1
 	}
-	s.pending = append(s.pending, s.notices(w, &x)...)
-	s.sortNotices()
-	return s.flushNotices(sign, order, w.state.Query)
+	for i := int(x.Order); i <= last; i++ {
+		if n := &s.d.Net[i]; n.Revised && n.Sign == dyngraph.Deleted &&
+			w.plan.mayHoldVertex(s.e.g.View(dyngraph.Old), n) && !w.plan.endsWith(s.e.g, n.From) {
+			return true
+		}
+	}
+	return false
 }
 
-// room returns how many of the next n rows of a group a suspension leaves.
+// room returns how many of the next n rows of a group decisions leave.
 func (w *work) room(sign dyngraph.Sign, order uint32, n int) int {
+	if kept, cut := w.kept[groupOf{sign, order}]; cut {
+		n = int(min(uint64(n), kept-min(kept, w.rows)))
+	}
 	x := w.suspended
 	switch {
 	case x == nil || x.Sign != sign || order < x.Order:
@@ -147,8 +167,10 @@ func (w *work) limit(req *Request, sign dyngraph.Sign) {
 		case x.Action == Suspend && x.Sign < sign: // negatives come first
 			req.Before = 0
 		case x.Sign != sign:
-		case x.Action == Skip && req.Want == WantRows:
-			req.Skip = append(req.Skip, x.Order)
+		case x.Action == Skip && w.state.Query.Emit == EmitDeltas:
+			if x.Kept == 0 {
+				req.Skip = append(req.Skip, x.Order)
+			}
 		case x.Kept > 0:
 			req.Before = min(req.Before, x.Order+1)
 		default:
@@ -191,13 +213,15 @@ func (s *stepper) notices(w *work, x *Decision) []notice {
 	return []notice{n}
 }
 
-// mayHold reports whether some match of the plan may hold an edge, going by labels.
+// mayHold reports whether some match of the plan may hold an edge, going by labels, or a vertex whose change matters.
 func mayHold(p *Plan, view dyngraph.View, n *dyngraph.NetEdge) bool {
+	if n.Vertex {
+		return p.mayHoldVertex(view, n)
+	}
 	k := labelTriple{view.Label(n.From), n.Label, view.Label(n.To)}
-	is := func(want, label dyngraph.LabelID) bool { return want == AnyLabel || want == label }
 	for o := range p.Anchored {
 		want := anchorLabels(p, o)
-		if is(want.from, k.from) && is(want.edge, k.edge) && is(want.to, k.to) {
+		if want.admits(k) {
 			return true
 		}
 	}
@@ -260,7 +284,7 @@ func (s *stepper) sendNotice(sign dyngraph.Sign, n *notice) error {
 	ev := Event{Kind: EventNotice, Query: n.w.state.Query, Sign: sign, Notice: n.Notice, View: s.view(sign)}
 	if n.anchor {
 		ev.AnchorEdge = &s.d.Net[n.order]
-		ev.Anchor = &s.b.Updates[ev.AnchorEdge.UpdateIndex]
+		ev.Anchor = s.anchor(ev.AnchorEdge)
 	}
 	return s.put(n.w, &ev)
 }
@@ -271,6 +295,11 @@ func (s *stepper) put(w *work, ev *Event) error {
 		return nil
 	}
 	w.sum.Emitted += uint64(ev.Records())
+	ev.output = nil
+	if ev.Kind == EventMatches && w.budget != nil {
+		ev.output = &w.budget.output
+		w.budget.giving(ev.Records())
+	}
 	return s.send(ev)
 }
 

@@ -2,6 +2,8 @@ package matcher_test
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -9,6 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/matchertest"
@@ -23,6 +26,7 @@ func randomModes(rng *rand.Rand, q *matcher.Query) {
 	q.Backfill = matcher.Backfill(rng.IntN(2))
 	q.Emit = []matcher.Emit{matcher.EmitDeltas, matcher.EmitDeltas, matcher.EmitDeltas, matcher.EmitCounts,
 		matcher.EmitExists}[rng.IntN(5)]
+	q.SilentChange = rng.IntN(3) == 0
 	if q.Emit == matcher.EmitDeltas && rng.IntN(2) == 0 {
 		q.MaxMatches, q.ExactTotal = 1+rng.Uint64N(8), rng.IntN(2) == 0
 	}
@@ -35,7 +39,7 @@ func TestS7BackendsPutOutTheSame(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	matchertest.ForSeeds(t, 25, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCase(rng, 5).With(func(q *matcher.Query) { randomModes(rng, q) })
-		playBackends(t, rng, c)
+		playBackends(t, rng, c, 0)
 	})
 }
 
@@ -43,14 +47,128 @@ func TestS7BackendsPutOutTheSame(t *testing.T) {
 func TestS17BackendsPutOutTheSame(t *testing.T) {
 	matchertest.ForSeeds(t, 25, func(t *testing.T, rng *rand.Rand) {
 		playBackends(t, rng, matchertest.RandomCaseWhere(rng, 5, rng.IntN(2) == 0).
-			With(func(q *matcher.Query) { randomModes(rng, q) }))
+			With(func(q *matcher.Query) { randomModes(rng, q) }), 0)
 	})
 }
 
-func playBackends(t *testing.T, rng *rand.Rand, c *matchertest.Case) {
+// TestS20BackendsPutOutTheSame does the same where edges expire.
+func TestS20BackendsPutOutTheSame(t *testing.T) {
+	expired := 0
+	matchertest.ForSeedsUntil(t, 25, func() bool { return expired > 0 }, func(t *testing.T, rng *rand.Rand) {
+		c := matchertest.RandomCaseOfAny(rng, 5).With(func(q *matcher.Query) { randomModes(rng, q) })
+		for _, r := range playBackends(t, rng, c, 1000*(1+rng.Int64N(50))) {
+			for i := range r.Records {
+				if r.Records[i].Expired {
+					expired++
+				}
+			}
+		}
+	})
+}
+
+// TestS20SilentExpiry: a query whose matches end silently puts out what one that is not silent does, less the matches
+// that end as an edge expires; the numbers of counts are those of deltas.
+func TestS20SilentExpiry(t *testing.T) {
+	left := 0
+	matchertest.ForSeedsUntil(t, 25, func() bool { return left > 0 }, func(t *testing.T, rng *rand.Rand) {
+		c := matchertest.RandomCaseOfAny(rng, 4).With(func(q *matcher.Query) { q.Unit = matcher.Unit(rng.IntN(2)) })
+		kept, threads := 1000*(1+rng.Int64N(50)), 1+rng.IntN(4)
+		run := func(be matcher.Backend, f func(q *matcher.Query)) *matchertest.Driver {
+			opt := matcher.EngineOptions{Graph: c.Graph(), Backend: be, Planner: plan.New()}
+			d := matchertest.NewDriverWith(t, opt)
+			d.Expire(kept)
+			for _, q := range c.With(f).Queries {
+				d.Register(q)
+			}
+			for _, batch := range c.Batches {
+				d.Batch(batch)
+			}
+			return d
+		}
+		loud := run(newCPU(t, threads, false), func(*matcher.Query) {})
+		for name, be := range map[string]matcher.Backend{"cpu": newCPU(t, threads, rng.IntN(2) == 0),
+			"reference": reference.New()} {
+			silent := run(be, func(q *matcher.Query) { q.SilentExpiry = true })
+			for i, o := range loud.Batches {
+				var want []string
+				for k := range o.Records {
+					if o.Records[k].Expired {
+						left++
+					} else {
+						want = append(want, o.Records[k].Line())
+					}
+				}
+				if diff := matchertest.Diff(want, silent.Batches[i].Lines()); diff != "" {
+					t.Fatalf("%s, batch %d: %s", name, o.Number, diff)
+				}
+			}
+		}
+		deltas := run(newCPU(t, threads, false), func(q *matcher.Query) { q.SilentExpiry = true })
+		counts := run(newCPU(t, threads, false), func(q *matcher.Query) {
+			q.SilentExpiry, q.Emit = true, matcher.EmitCounts
+		})
+		for i, o := range deltas.Batches {
+			if want, got := numbers(o), numbers(counts.Batches[i]); !maps.Equal(want, got) {
+				t.Fatalf("batch %d: deltas %v, counts %v", o.Number, want, got)
+			}
+		}
+	})
+}
+
+// numbers are those of a batch's summary, by query and sign.
+func numbers(o *matchertest.Output) map[string]string {
+	m := map[string]string{}
+	for _, q := range o.Summary.Queries {
+		if !q.Positive.IsZero() || !q.Negative.IsZero() {
+			m[q.Query.Name] = fmt.Sprint(q.Positive, q.Negative, q.NoPositive, q.NoNegative)
+		}
+	}
+	return m
+}
+
+// TestS20SilentCountBeyondALimit: a count that is found by enumeration and is beyond a limit is left out, and again in
+// a replay, which has no limits.
+func TestS20SilentCountBeyondALimit(t *testing.T) {
+	q := &matcher.Query{Name: "pairs", Vertices: []matcher.QueryVertex{{Name: "a"}, {Name: "b"}, {Name: "c"}},
+		Edges: []matcher.QueryEdge{{Name: "t", From: 0, To: 1}, {Name: "u", From: 0, To: 2}}}
+	q.Emit, q.SilentExpiry, q.WorkBudget = matcher.EmitCounts, true, 1
+	d := matchertest.NewDriverWith(t, matcher.EngineOptions{Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}),
+		Backend: newCPU(t, 1, false), Planner: plan.New()})
+	var msgs, gone []dyngraph.Message
+	for i := range 30 {
+		u := dyngraph.Update{Op: dyngraph.InsertEdge, From: "hub", To: fmt.Sprint("k", i),
+			Attr: dyngraph.Attr{HasTS: true, TS: int64(i)}}
+		msgs = append(msgs, dyngraph.Message{Updates: []dyngraph.Update{u}})
+		if u.Op, u.Attr.TS = dyngraph.DeleteEdge, 40; i >= 20 {
+			gone = append(gone, dyngraph.Message{Updates: []dyngraph.Update{u}})
+		}
+	}
+	d.Batch(msgs)
+	d.Register(q)
+	d.Expire(30) // ten expire, ten stay, and ten are deleted
+	out := d.Batch(gone)
+	if n := out.Summary.Expired; n != 10 {
+		t.Fatalf("%d edges have expired, want 10", n)
+	}
+	if s := out.Summary.Queries; len(s) != 1 || s[0].Skipped != 1 || s[0].Cause != matcher.CauseSteps ||
+		!s[0].Negative.IsZero() {
+		t.Fatalf("the summary is %+v; the count is beyond the budget", s)
+	}
+	graph := dyngraph.NewGraph(dyngraph.Options{Directed: true})
+	again := matchertest.Replay(t, d.Log, matcher.EngineOptions{Graph: graph,
+		Backend: newCPU(t, 1, false), Planner: plan.New()})
+	if diff := matchertest.Diff(d.Transcript(), again.Transcript()); diff != "" {
+		t.Fatalf("replayed: %s", diff)
+	}
+}
+
+// playBackends returns what was put out.
+func playBackends(t *testing.T, rng *rand.Rand, c *matchertest.Case, kept int64) []*matchertest.Output {
 	t.Helper()
 	driver := func(be matcher.Backend) *matchertest.Driver {
-		return matchertest.NewDriverWith(t, matcher.EngineOptions{Graph: c.Graph(), Backend: be, Planner: plan.New()})
+		d := matchertest.NewDriverWith(t, matcher.EngineOptions{Graph: c.Graph(), Backend: be, Planner: plan.New()})
+		d.Expire(kept)
+		return d
 	}
 	slow, fast := driver(reference.New()), driver(newCPU(t, 1+rng.IntN(4), rng.IntN(3) == 0))
 	registered := make([]bool, len(c.Queries))
@@ -81,6 +199,7 @@ func playBackends(t *testing.T, rng *rand.Rand, c *matchertest.Case) {
 	if diff := matchertest.Diff(slow.Transcript(), fast.Transcript()); diff != "" {
 		t.Fatalf("reference against cpu: %s", diff)
 	}
+	return slow.Batches
 }
 
 // TestP4SpillFailureLeavesEverythingAsBefore has groups that must be sorted on a disk that is not there.

@@ -49,10 +49,10 @@ func TestPlansWhoseEdgesComeLate(t *testing.T) {
 			c := matchertest.RandomCase(rng, 8)
 			for _, q := range c.Queries {
 				for i := range q.Vertices {
-					q.Vertices[i].Label = labels.Vertex[rng.IntN(len(labels.Vertex))]
+					q.Vertices[i].Label, q.Vertices[i].AnyOf = labels.Vertex[rng.IntN(len(labels.Vertex))], nil
 				}
 				for i := range q.Edges {
-					q.Edges[i].Label = labels.Edge[rng.IntN(len(labels.Edge))]
+					q.Edges[i].Label, q.Edges[i].AnyOf = labels.Edge[rng.IntN(len(labels.Edge))], nil
 					q.Edges[i].Either = q.Edges[i].Either || !shape.Directed
 				}
 			}

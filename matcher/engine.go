@@ -52,10 +52,12 @@ type Engine struct {
 	can     Capabilities // of the backend
 	g       *dyngraph.Graph
 	queries map[string]*registered
-	active  []*registered        // searched ones, by name
-	anchors Anchors[*registered] // empty where the backend tells what a batch concerns
-	// witnesses are the exists queries whose witness has an edge.
-	witnesses map[dyngraph.EdgeIndex][]*registered
+	active  []*registered // searched ones, by name
+	// anchors and revised are empty where the backend tells what a batch concerns.
+	anchors Anchors[*registered]
+	revised RevisedOrders[revisedAt]
+	// witnesses are the exists queries whose witness has an edge or, where the query reads vertices, a vertex.
+	witnesses map[element][]*registered
 	round     uint64 // of Step
 	// Memory that steps use one after the other. concerned is 0 between them; it and found are indexes of active.
 	concerned []concern
@@ -64,11 +66,14 @@ type Engine struct {
 	which     []*work
 	reqs      []Request
 	kept      []uint32 // rows of a sample
+	single    bool     // some searched query is of one vertex without edges
 	// unprepared tells that the backend does not know of the last change of queries yet.
 	unprepared bool
-	running    running
-	progress   Progress
-	asked      map[string]bool // EngineOptions.Suspend, less those that are suspended or gone
+	// outdated tells that values have changed without a net event, of which the backend knows nothing.
+	outdated bool
+	running  running
+	progress Progress
+	asked    map[string]bool // EngineOptions.Suspend, less those that are suspended or gone
 	// plannedAt is the number of edges when orders were last chosen for all queries.
 	plannedAt int
 }
@@ -84,7 +89,22 @@ type registered struct {
 	// lost tells that neither is known: finding out at start was beyond a limit. The next step suspends the query.
 	lost bool
 
-	at int // in Engine.active
+	at          int     // in Engine.active
+	recordBytes float64 // mean size of its records, as far as known; 0 if not
+}
+
+// element is a data edge or vertex.
+type element struct {
+	vertex bool
+	id     uint32
+}
+
+// changedBy returns the element that a net edge is about.
+func changedBy(n *dyngraph.NetEdge) element {
+	if n.Vertex {
+		return element{true, uint32(n.From)}
+	}
+	return element{false, uint32(n.Edge)}
 }
 
 // Errors of PrepareChange.
@@ -124,7 +144,7 @@ func NewEngine(opt EngineOptions) (*Engine, error) {
 		can:       opt.Backend.Capabilities(),
 		g:         opt.Graph,
 		queries:   map[string]*registered{},
-		witnesses: map[dyngraph.EdgeIndex][]*registered{},
+		witnesses: map[element][]*registered{},
 		asked:     map[string]bool{},
 	}
 	for _, name := range opt.Suspend {
@@ -190,7 +210,7 @@ func (e *Engine) suspend(r *registered, x *Decision) {
 // and version. It searches a witness for each query that emits exists; ctx ends that, with its cause wrapped in the
 // error. The engine is then only good to be closed.
 func (e *Engine) Restore(ctx context.Context, states []QueryState) error {
-	e.queries, e.witnesses = map[string]*registered{}, map[dyngraph.EdgeIndex][]*registered{}
+	e.queries, e.witnesses = map[string]*registered{}, map[element][]*registered{}
 	for _, s := range states {
 		if s.Removed {
 			s = removed(s.Query) // checkpoints of earlier versions keep all of it
@@ -248,6 +268,12 @@ func (e *Engine) plan(r *registered) error {
 // current makes the searched queries known to the backend where it does not know of a change yet. What was suspended
 // stays in active, without a plan, until then.
 func (e *Engine) current() error {
+	if e.outdated {
+		if err := e.opt.Backend.Load(e.g); err != nil {
+			return fmt.Errorf("loading the graph into backend %s: %w", e.opt.Backend.Name(), err)
+		}
+		e.outdated, e.unprepared = false, true
+	}
 	if !e.unprepared {
 		return nil
 	}
@@ -265,12 +291,17 @@ func (e *Engine) prepare() error {
 	}
 	slices.SortFunc(e.active, func(a, b *registered) int { return compareNames(a.state.Query, b.state.Query) })
 	plans := make([]*Plan, len(e.active))
+	e.single = false
 	for i, r := range e.active {
 		r.at, plans[i] = i, r.plan
+		e.single = e.single || r.state.Query.IsVertex()
 	}
 	e.concerned = make([]concern, len(plans))
 	if e.can.Concern == nil {
 		e.anchors.Set(plans, func(i, _ int) *registered { return e.active[i] })
+		e.revised.Set(plans, func(i, o int) revisedAt {
+			return revisedAt{e.active[i], &plans[i].Asked[plans[i].Revised[o].Steps[0].Vertex]}
+		})
 	}
 	if err := e.opt.Backend.Prepare(plans); err != nil {
 		return fmt.Errorf("preparing backend %s: %w", e.opt.Backend.Name(), err)
@@ -311,24 +342,23 @@ func (e *Engine) findWitness(ctx context.Context, r *registered) error {
 
 // setWitness notes whether an exists query has a match, and one that it has.
 func (e *Engine) setWitness(r *registered, exists bool, witness []uint32) {
-	edges := func(w []uint32) []uint32 {
-		if w == nil {
-			return nil
+	q := r.state.Query
+	reads := q.ReadsVertices()
+	each := func(w []uint32, f func(at element)) {
+		for i, x := range w {
+			if vertex := i < len(q.Vertices); !vertex || reads {
+				f(element{vertex, x})
+			}
 		}
-		return w[len(r.state.Query.Vertices):]
 	}
-	for _, x := range edges(r.witness) {
-		at := dyngraph.EdgeIndex(x)
+	each(r.witness, func(at element) {
 		left := slices.DeleteFunc(e.witnesses[at], func(y *registered) bool { return y == r })
 		if e.witnesses[at] = left; len(left) == 0 {
 			delete(e.witnesses, at)
 		}
-	}
+	})
 	r.exists, r.witness = exists, witness
-	for _, x := range edges(witness) {
-		at := dyngraph.EdgeIndex(x)
-		e.witnesses[at] = append(e.witnesses[at], r)
-	}
+	each(witness, func(at element) { e.witnesses[at] = append(e.witnesses[at], r) })
 }
 
 // Step applies a batch and emits what it changes, in canonical order (DESIGN S5, S7). When it returns an error,
@@ -354,6 +384,9 @@ func (e *Engine) Step(ctx context.Context, b *Batch, emit func(*Event) error,
 	} else if b.Change != nil {
 		s.phase(PhaseChange)
 		err = s.change()
+	} else if b.Declaration != nil {
+		s.phase(PhaseChange)
+		err = s.declare()
 	} else {
 		err = s.updates()
 	}

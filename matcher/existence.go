@@ -29,7 +29,7 @@ func (s *stepper) decideExistence() error {
 		if err := s.findLost(w); err != nil {
 			return err
 		}
-		if w.witness != nil && w.intact(view) {
+		if w.witness != nil && w.intact(view, s.d) {
 			w.existed = existence{decided: true, exists: true, witness: w.witness} // nothing to search
 		}
 	}
@@ -70,9 +70,17 @@ func (s *stepper) findLost(w *work) error {
 }
 
 // intact reports whether the witness is a match still: its edges are there and, where the query has conditions, the
-// same versions of them (DESIGN S15).
-func (w *work) intact(view dyngraph.View) bool {
+// same versions of them (DESIGN S15); where it has conditions on vertices, none of its vertices is revised.
+func (w *work) intact(view dyngraph.View, d *dyngraph.Delta) bool {
 	q := w.state.Query
+	if q.ReadsVertices() {
+		for _, x := range w.witness[:len(q.Vertices)] {
+			v := dyngraph.VertexID(x)
+			if _, revised := d.RevisionOf(v); revised || !view.HasVertex(v) {
+				return false
+			}
+		}
+	}
 	conditioned := q.Conditioned()
 	for _, x := range w.witness[len(q.Vertices):] {
 		e := dyngraph.EdgeIndex(x)

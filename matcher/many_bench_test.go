@@ -271,6 +271,12 @@ func newManyEngine(b *testing.B, load []dyngraph.Message, queries []*matcher.Que
 		}
 	})
 	m := &manyEngine{b: b, e: e}
+	m.start(load, queries, emit)
+	return m
+}
+
+// start loads a graph and registers queries.
+func (m *manyEngine) start(load []dyngraph.Message, queries []*matcher.Query, emit matcher.Emit) {
 	m.step(load)
 	var states []matcher.QueryState
 	for _, q := range queries {
@@ -278,10 +284,9 @@ func newManyEngine(b *testing.B, load []dyngraph.Message, queries []*matcher.Que
 		c.Version, c.Emit = 1, emit
 		states = append(states, matcher.QueryState{Query: &c})
 	}
-	if err := e.Restore(b.Context(), states); err != nil {
-		b.Fatal(err)
+	if err := m.e.Restore(m.b.Context(), states); err != nil {
+		m.b.Fatal(err)
 	}
-	return m
 }
 
 func (m *manyEngine) step(msgs []dyngraph.Message) {

@@ -12,13 +12,20 @@ type Plan struct {
 	Query    *Query
 	Directed bool // of the graph
 
-	VertexLabels []dyngraph.LabelID // AnyLabel, UnknownLabel or an id, by pattern vertex
+	VertexLabels []dyngraph.LabelID // AnyLabel, UnknownLabel, an id, or that of a LabelSet; by pattern vertex
 	EdgeLabels   []dyngraph.LabelID // likewise by pattern edge
 
+	// Several tells, by pattern edge, that the graph has parallel edges of its label (DESIGN S14, A17): of two data
+	// vertices there may be several images of the edge. Of AnyLabel it tells it if some label has.
+	Several []bool
+
 	// Conditions are the query's, with where their values are. Own holds, by pattern edge, the indexes of those on it
-	// alone; it is nil without conditions.
+	// alone, and OwnVertex by pattern vertex; both are nil without conditions.
 	Conditions []Condition
 	Own        [][]int
+	OwnVertex  [][]int
+	// Asked is, by pattern vertex, what conditions ask about it.
+	Asked []Asked
 
 	// MustDiffer holds, by pattern vertex, the set of the others whose image a search must compare with its own, so
 	// that matches are injective: a data vertex could fit both. Bit i is pattern vertex i.
@@ -30,6 +37,14 @@ type Plan struct {
 	// Classes divide Anchored into orders whose rows are searched together (DESIGN A6; GAMMA section V-B): each
 	// anchored order is in one class, as a member or as a member's image.
 	Classes []Class
+	// Alike holds, where embeddings are to meet conditions between elements or a window, the anchored orders as far as
+	// labels, directions and conditions on one element go: those that automorphisms of all that map to one another are
+	// images of one of them. A match of it is to meet other conditions for each of the images. nil otherwise, as
+	// Classes has it all.
+	Alike []Member
+	// Revised holds one matching order for each pattern vertex that conditions read, for vertices that a batch revises
+	// (DESIGN S16, A14). Its first step maps that vertex and has no back edges.
+	Revised []Order
 	// Static is the matching order for enumeration of a whole graph. Its first step has no back edges.
 	Static Order
 
@@ -52,24 +67,39 @@ type Condition struct {
 	Reads []Read // by slot
 }
 
-// Read is where a search finds a value: a column of the graph, of the data edge that a pattern edge is mapped to.
-type Read struct{ Edge, Column int }
+// Read is where a search finds a value: a column of the graph, of the data edge or vertex that an element is mapped to.
+type Read struct {
+	Element condition.Ref
+	Column  int
+}
 
-// Holds reports whether a condition is true for a match, or the part of it that the condition reads: data edges by
-// pattern edge, in a view. values is memory for as many values as the condition reads.
-func (c *Condition) Holds(view dyngraph.View, edges []uint32, values []property.Value) bool {
+// Value returns what is read of the image of the element in a view.
+func (r Read) Value(view dyngraph.View, image uint32) property.Value {
+	if r.Element.Edge {
+		return view.Value(dyngraph.EdgeIndex(image), r.Column)
+	}
+	return view.VertexValue(dyngraph.VertexID(image), r.Column)
+}
+
+// Holds reports whether a condition is true for a match, or the part of it that the condition reads: data vertices and
+// edges in pattern order, in a view. values is memory for as many values as the condition reads.
+func (c *Condition) Holds(view dyngraph.View, vertices, edges []uint32, values []property.Value) bool {
 	values = values[:len(c.Reads)]
 	for i, r := range c.Reads {
-		values[i] = view.Value(dyngraph.EdgeIndex(edges[r.Edge]), r.Column)
+		images := vertices
+		if r.Element.Edge {
+			images = edges
+		}
+		values[i] = r.Value(view, images[r.Element.Index])
 	}
 	return c.Eval(values) == condition.True
 }
 
-// Meets is Holds for a condition on one edge.
-func (c *Condition) Meets(view dyngraph.View, e dyngraph.EdgeIndex, values []property.Value) bool {
+// Meets is Holds for a condition on one element: its image is a data edge or vertex.
+func (c *Condition) Meets(view dyngraph.View, image uint32, values []property.Value) bool {
 	values = values[:len(c.Reads)]
 	for i, r := range c.Reads {
-		values[i] = view.Value(e, r.Column)
+		values[i] = r.Value(view, image)
 	}
 	return c.Eval(values) == condition.True
 }
@@ -77,22 +107,15 @@ func (c *Condition) Meets(view dyngraph.View, e dyngraph.EdgeIndex, values []pro
 // Between returns, by step of an order of the plan, the conditions on several elements that can be tested once the step
 // is mapped, and not before.
 func (p *Plan) Between(o *Order) [][]int {
-	at := make([]int, len(p.Query.Edges)) // by pattern edge: the step that maps it
+	at := o.StepOf(len(p.Query.Edges))
+	vertexAt := make([]int, len(p.Query.Vertices))
 	for i := range o.Steps {
-		for _, b := range o.Steps[i].Back {
-			at[b.Edge] = i
-		}
-	}
-	if o.Edge >= 0 {
-		at[o.Edge] = 1
+		vertexAt[o.Steps[i].Vertex] = i
 	}
 	between := make([][]int, len(o.Steps))
 	for i := range p.Conditions {
 		if c := &p.Conditions[i]; !c.Own() {
-			last := 0
-			for _, r := range c.Elements {
-				last = max(last, at[r.Index])
-			}
+			last := c.Last(vertexAt, at)
 			between[last] = append(between[last], i)
 		}
 	}
@@ -104,11 +127,6 @@ const (
 	AnyLabel     = ^dyngraph.LabelID(0)
 	UnknownLabel = ^dyngraph.LabelID(0) - 1
 )
-
-// LabelFits reports whether a data label satisfies a resolved label of a plan.
-func LabelFits(want, have dyngraph.LabelID) bool {
-	return want == AnyLabel || want == have
-}
 
 // String returns the plan as `explain` prints it.
 func (p *Plan) String() string { return p.Text() }
@@ -150,6 +168,20 @@ type Image struct {
 	// orientation, to this one's. A match f of the other order stands for exactly one of this one, f after the
 	// inverse.
 	Vertices, Edges []int
+}
+
+// StepOf returns, by pattern edge, the step that maps it: of the anchor the one that maps its second end.
+func (o *Order) StepOf(edges int) []int {
+	at := make([]int, edges)
+	for i := range o.Steps {
+		for _, b := range o.Steps[i].Back {
+			at[b.Edge] = i
+		}
+	}
+	if o.Edge >= 0 {
+		at[o.Edge] = 1
+	}
+	return at
 }
 
 // Step maps one pattern vertex.

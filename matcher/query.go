@@ -3,6 +3,7 @@ package matcher
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -11,7 +12,7 @@ import (
 
 // Bounds on patterns (DESIGN S11).
 const (
-	MinVertices = 2
+	MinVertices = 1 // without edges, a vertex with a condition
 	MaxVertices = 32
 	MaxEdges    = MaxVertices * (MaxVertices - 1) / 2 // a complete graph
 	// MaxGPUEdges bounds the edges of patterns that a GPU searches; larger ones are searched on the CPU.
@@ -68,15 +69,18 @@ const (
 // QueryVertex is a vertex of a pattern.
 type QueryVertex struct {
 	Name  string `json:"name"`
-	Label string `json:"label,omitempty"` // "" matches any label, or none
+	Label string `json:"label,omitempty"` // "" matches any label, or none; unless AnyOf says more
+	// AnyOf are two or more alternatives of labels (DESIGN S21), ascending. Label is empty then.
+	AnyOf []string `json:"any_of,omitempty"`
 }
 
 // QueryEdge is an edge of a pattern.
 type QueryEdge struct {
-	Name  string `json:"name"`
-	From  int    `json:"from"` // index into Query.Vertices
-	To    int    `json:"to"`
-	Label string `json:"label,omitempty"` // "" matches any label, or none
+	Name  string   `json:"name"`
+	From  int      `json:"from"` // index into Query.Vertices
+	To    int      `json:"to"`
+	Label string   `json:"label,omitempty"` // likewise
+	AnyOf []string `json:"any_of,omitempty"`
 	// Either lets the edge match in both directions. It is set on every edge of a pattern for an undirected graph.
 	Either bool `json:"either,omitempty"`
 }
@@ -120,6 +124,11 @@ type Query struct {
 	OverBudget OverBudget `json:"over_budget,omitempty"`
 	// Sample keeps one match in Sample, by its id, in both signs. 0 and 1 keep all.
 	Sample uint64 `json:"sample,omitempty"`
+	// SilentExpiry neither searches nor emits what ends as an edge expires (DESIGN S20).
+	SilentExpiry bool `json:"silent_expiry,omitempty"`
+	// SilentChange leaves out a match that holds in both graphs of a batch: the pair of records that would say that its
+	// values changed (DESIGN S15). Transitions of exists know no such pair.
+	SilentChange bool `json:"silent_change,omitempty"`
 	// Shadow queries are searched and counted, and put nothing out.
 	Shadow bool `json:"shadow,omitempty"`
 
@@ -134,64 +143,104 @@ type Query struct {
 // ErrQuery is wrapped by every error that Validate returns.
 var ErrQuery = errors.New("bad query")
 
-// Validate checks the query against the bounds of DESIGN S11 and for combinations that have no meaning. directed
-// tells whether the graph is.
-func (q *Query) Validate(directed bool) error {
-	bad := func(format string, args ...any) error {
-		return fmt.Errorf("%w %q: %s", ErrQuery, q.Name, fmt.Sprintf(format, args...))
-	}
+func (q *Query) bad(format string, args ...any) error {
+	return fmt.Errorf("%w %q: %s", ErrQuery, q.Name, fmt.Sprintf(format, args...))
+}
+
+// CheckPattern is the part of Validate that is about the query's name, vertices and edges alone.
+func (q *Query) CheckPattern(directed bool) error {
 	if err := checkName(q.Name); err != nil {
-		return bad("its name %v", err)
+		return q.bad("its name %v", err)
 	}
 	if n := len(q.Vertices); n < MinVertices || n > MaxVertices {
-		return bad("the pattern has %d vertices; a pattern has %d to %d", n, MinVertices, MaxVertices)
+		return q.bad("the pattern has %d vertices; a pattern has %d to %d", n, MinVertices, MaxVertices)
 	}
 	if n := len(q.Edges); n > MaxEdges {
-		return bad("the pattern has %d edges; a pattern has at most %d", n, MaxEdges)
+		return q.bad("the pattern has %d edges; a pattern has at most %d", n, MaxEdges)
 	}
 	seen := make(map[string]bool, len(q.Vertices)+len(q.Edges))
 	for i, v := range q.Vertices {
 		if err := checkName(v.Name); err != nil {
-			return bad("the name of vertex %d %v", i, err)
+			return q.bad("the name of vertex %d %v", i, err)
 		}
 		if seen[v.Name] {
-			return bad("the name %q is used twice", v.Name)
+			return q.bad("the name %q is used twice", v.Name)
 		}
 		seen[v.Name] = true
+		if err := checkAlternatives(v.Label, v.AnyOf); err != nil {
+			return q.bad("vertex %q %v", v.Name, err)
+		}
 	}
 	for i, e := range q.Edges {
 		if err := checkName(e.Name); err != nil {
-			return bad("the name of edge %d %v", i, err)
+			return q.bad("the name of edge %d %v", i, err)
 		}
 		if seen[e.Name] {
-			return bad("the name %q is used twice", e.Name)
+			return q.bad("the name %q is used twice", e.Name)
 		}
 		seen[e.Name] = true
+		if err := checkAlternatives(e.Label, e.AnyOf); err != nil {
+			return q.bad("edge %q %v", e.Name, err)
+		}
 		if e.From < 0 || e.From >= len(q.Vertices) || e.To < 0 || e.To >= len(q.Vertices) {
-			return bad("edge %q has an end that is no vertex of the pattern", e.Name)
+			return q.bad("edge %q has an end that is no vertex of the pattern", e.Name)
 		}
 		if e.From == e.To {
-			return bad("edge %q is a self-loop on %q; self-loops are not supported", e.Name, q.Vertices[e.From].Name)
+			return q.bad("edge %q is a self-loop on %q; self-loops are not supported", e.Name, q.Vertices[e.From].Name)
 		}
 		if !directed && !e.Either {
-			return bad("edge %q has a direction, but the graph is undirected: write -- instead of -> or <-", e.Name)
+			return q.bad("edge %q has a direction, but the graph is undirected: write -- instead of -> or <-", e.Name)
 		}
 	}
 	if at := q.disconnected(); at >= 0 {
-		return bad("vertex %q is not connected to %q; a pattern must be connected", q.Vertices[at].Name,
+		return q.bad("vertex %q is not connected to %q; a pattern must be connected", q.Vertices[at].Name,
 			q.Vertices[0].Name)
 	}
+	return nil
+}
+
+// Validate checks the query against the bounds of DESIGN S11 and for combinations that have no meaning. directed
+// tells whether the graph is.
+func (q *Query) Validate(directed bool) error {
+	if err := q.CheckPattern(directed); err != nil {
+		return err
+	}
 	if err := q.checkConditions(); err != nil {
-		return bad("%v", err)
+		return q.bad("%v", err)
+	}
+	switch {
+	case q.IsVertex() && len(q.Conditions) == 0:
+		return q.bad("the pattern is one vertex, without a condition on it; give it one, or an edge")
+	case q.IsVertex() && q.Within > 0:
+		return q.bad("within is about the edges of a match; the pattern has none")
 	}
 	if q.Emit != EmitDeltas && (q.MaxMatches != 0 || q.ExactTotal) {
-		return bad("max_matches_per_batch and exact_total go with emit: deltas")
+		return q.bad("max_matches_per_batch and exact_total go with emit: deltas")
 	}
 	if q.Emit != EmitDeltas && q.Sample > 1 {
-		return bad("sample goes with emit: deltas")
+		return q.bad("sample goes with emit: deltas")
+	}
+	if q.Emit == EmitExists && q.SilentExpiry {
+		return q.bad("on_expiry: silent does not go with emit: exists, which tells when the last match ends")
 	}
 	if q.ExactTotal && q.MaxMatches == 0 {
-		return bad("exact_total needs max_matches_per_batch")
+		return q.bad("exact_total needs max_matches_per_batch")
+	}
+	return nil
+}
+
+// IsVertex reports whether the pattern is one vertex without edges (DESIGN S19).
+func (q *Query) IsVertex() bool { return len(q.Edges) == 0 }
+
+// checkAlternatives checks that a demand for labels is in its one form.
+func checkAlternatives(label string, anyOf []string) error {
+	switch {
+	case anyOf == nil:
+	case label != "":
+		return fmt.Errorf("has the label %s and alternatives; it has either", shown(label))
+	case len(anyOf) < 2 || anyOf[0] == "" || !slices.IsSorted(anyOf) || len(slices.Compact(slices.Clone(anyOf))) <
+		len(anyOf):
+		return fmt.Errorf("has the alternatives %q; they are two labels at least, ascending and different", anyOf)
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ func (s *sampler) batch(size int) []dyngraph.Update {
 		e := s.edges[s.rng.IntN(len(s.edges))]
 		from, to, label := s.view.Edge(e)
 		u := dyngraph.Update{Op: dyngraph.DeleteEdge, From: s.view.Key(from), To: s.view.Key(to),
-			Label: s.view.LabelName(label)}
+			Label: s.view.LabelName(label), Attr: dyngraph.Attr{ID: s.view.ID(e)}}
 		updates = append(updates, u)
 		others := s.alike[s.triple(e)]
 		other := others[s.rng.IntN(len(others))]

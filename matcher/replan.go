@@ -5,11 +5,11 @@ import (
 )
 
 // replan makes plans anew where the staged batch made them wrong (labels that were not known, wildcards that were
-// narrowed to another label) or, when the graph has doubled or halved since, poor (DESIGN A4). It returns what
-// restores the present plans.
+// narrowed to another label, labels that got parallel edges) or, when the graph has doubled or halved since, poor
+// (DESIGN A4). It returns what restores the present plans.
 func (e *Engine) replan(d *dyngraph.Delta) (undo func() error, err error) {
 	drift := e.g.Edges() > 2*e.plannedAt+1024 || 2*e.g.Edges()+1024 < e.plannedAt
-	if !d.NewTriples && !drift {
+	if !d.NewTriples && !d.NewParallel && !drift {
 		return nil, nil
 	}
 	old, oldAt := map[*registered]*Plan{}, e.plannedAt
@@ -48,7 +48,7 @@ func (e *Engine) freshTriples(d *dyngraph.Delta) []labelTriple {
 	inserted := map[labelTriple]int{}
 	for i := range d.Net {
 		n := &d.Net[i]
-		if n.Sign != dyngraph.Inserted {
+		if n.Sign != dyngraph.Inserted || n.Vertex {
 			continue
 		}
 		k := labelTriple{view.Label(n.From), n.Label, view.Label(n.To)}
@@ -69,32 +69,25 @@ func (e *Engine) freshTriples(d *dyngraph.Delta) []labelTriple {
 // misled reports whether some label of the plan's would be resolved to another one, now that there are fresh label
 // combinations.
 func (e *Engine) misled(p *Plan, fresh []labelTriple) bool {
-	appeared := func(l dyngraph.LabelID, name string) bool {
-		if l != UnknownLabel || name == "" {
-			return false
-		}
-		_, ok := e.g.LabelID(name)
-		return ok
-	}
 	for i, l := range p.VertexLabels {
-		if appeared(l, p.Query.Vertices[i].Label) {
+		if v := &p.Query.Vertices[i]; l != ResolveLabel(e.g, v.Label, v.AnyOf) {
 			return true
 		}
 	}
-	fits := func(v int, l dyngraph.LabelID) bool { return p.VertexLabels[v] == AnyLabel || p.VertexLabels[v] == l }
 	for i, q := range p.Query.Edges {
-		if q.Label != "" {
-			if appeared(p.EdgeLabels[i], q.Label) {
-				return true
-			}
+		l, wanted := p.EdgeLabels[i], ResolveLabel(e.g, q.Label, q.AnyOf)
+		switch {
+		case HasParallel(e.g, l) != p.Several[i]:
+			return true
+		case l == wanted: // a wildcard that holds for several labels holds for one more
 			continue
+		case q.Label != "":
+			return true
 		}
-		if p.EdgeLabels[i] == AnyLabel {
-			continue // a wildcard that holds for several labels holds for one more
-		}
+		from, to := p.VertexLabels[q.From], p.VertexLabels[q.To]
+		ahead, back := labelTriple{from, wanted, to}, labelTriple{to, wanted, from}
 		for _, t := range fresh {
-			if t.edge != p.EdgeLabels[i] && (fits(q.From, t.from) && fits(q.To, t.to) ||
-				(q.Either || !p.Directed) && fits(q.From, t.to) && fits(q.To, t.from)) {
+			if !LabelFits(l, t.edge) && (ahead.admits(t) || (q.Either || !p.Directed) && back.admits(t)) {
 				return true
 			}
 		}

@@ -22,7 +22,8 @@ func (s *stepper) countTotals() error {
 			continue
 		}
 		which = append(which, w)
-		reqs = append(reqs, Request{Plan: w.plan, Before: AllOrders, Want: WantCount, Budget: s.budgetOf(w)})
+		reqs = append(reqs, Request{Plan: w.plan, Before: AllOrders, Want: WantCount,
+			Silence: s.silence(w, dyngraph.Inserted), Budget: s.budgetOf(w)})
 	}
 	s.e.which, s.e.reqs = which, reqs
 	if len(reqs) == 0 {

@@ -31,6 +31,9 @@ func TestS17AnOwnConditionIsLikeALabel(t *testing.T) {
 		c := &matchertest.Case{Directed: shape.Directed, Schema: schema, Where: matchertest.Where{}}
 		q := matchertest.RandomQueryOf(rng, 2+rng.IntN(3), "q", shape.Directed, shape.Labels)
 		q.Unit, q.Emit = matcher.Unit(rng.IntN(2)), matcher.Emit(rng.IntN(3))
+		for i := range q.Edges {
+			q.Edges[i].AnyOf = nil
+		}
 		labelled := *q
 		labelled.Edges = slices.Clone(q.Edges)
 		var flags []*condition.Expr

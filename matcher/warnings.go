@@ -7,22 +7,41 @@ import (
 	"strings"
 
 	"motifd/dyngraph"
+	"motifd/matcher/condition"
 )
 
-// Warnings says why a query cannot match: because of its pattern, or because no vertex or edge of the graph has one of
-// its labels, which new data may change. An empty graph says nothing about labels, nor does a nil one. The query is
-// valid all the same.
-func Warnings(q *Query, directed bool, g *dyngraph.Graph) (warnings []string) {
-	warnings = q.parallelEdges(directed)
+// Warnings says why a query cannot match, or why some of its alternatives cannot: because of its pattern, or because no
+// vertex or edge of the graph has one of its labels, which new data may change. opt are the graph's. An empty graph
+// says nothing about labels, nor does a nil one. The query is valid all the same.
+func Warnings(q *Query, opt dyngraph.Options, g *dyngraph.Graph) (warnings []string) {
+	if !opt.EdgeIDs {
+		if _, text := q.Competing(opt.Directed); text != "" {
+			warnings = append(warnings, text)
+		}
+	}
 	if g == nil || g.Vertices() == 0 {
 		return warnings
 	}
 	vertices, edges := missingLabels(q, g)
-	for _, l := range vertices {
-		warnings = append(warnings, noLabel("vertex", l, vertexLabels(g)))
+	warnings = appendMissing(warnings, "vertex", vertices, g.VertexLabels)
+	return appendMissing(warnings, "edge", edges, func() []string { return edgeLabels(g) })
+}
+
+// maxMissing is how many labels of vertices, and of edges, are warned of one by one.
+const maxMissing = 8
+
+// appendMissing appends a warning for each label that is missing, and one for those beyond the first few.
+func appendMissing(warnings []string, what string, missing []string, labels func() []string) []string {
+	if len(missing) == 0 {
+		return warnings
 	}
-	for _, l := range edges {
-		warnings = append(warnings, noLabel("edge", l, edgeLabels(g)))
+	there := labels()
+	for i, l := range missing {
+		if i == maxMissing {
+			return append(warnings, fmt.Sprintf("no %s in the graph has %d more labels of the pattern", what,
+				len(missing)-i))
+		}
+		warnings = append(warnings, noLabel(what, l, there))
 	}
 	return warnings
 }
@@ -34,19 +53,46 @@ func MissingLabels(q *Query, g *dyngraph.Graph) int {
 }
 
 func missingLabels(q *Query, g *dyngraph.Graph) (vertices, edges []string) {
-	for _, v := range q.Vertices {
-		if l, ok := g.LabelID(v.Label); v.Label != "" && (!ok || g.VertexLabelCount(l) == 0) &&
-			!slices.Contains(vertices, v.Label) {
-			vertices = append(vertices, v.Label)
+	add := func(to []string, labels condition.Labels, there func(dyngraph.LabelID) bool) []string {
+		for _, a := range labels {
+			name := a.All[0]
+			if l, ok := g.LabelID(name); (!ok || !there(l)) && !slices.Contains(to, name) {
+				to = append(to, name)
+			}
 		}
+		return to
 	}
+	for _, v := range q.Vertices {
+		vertices = add(vertices, v.Labels(), func(l dyngraph.LabelID) bool { return g.VertexLabelCount(l) > 0 })
+	}
+	vertices = append(vertices, missingOfSeveral(q, g)...)
 	for _, e := range q.Edges {
-		if l, ok := g.LabelID(e.Label); e.Label != "" && (!ok || !g.HasEdgeLabel(l)) &&
-			!slices.Contains(edges, e.Label) {
-			edges = append(edges, e.Label)
-		}
+		edges = add(edges, e.Labels(), g.HasEdgeLabel)
 	}
 	return vertices, edges
+}
+
+// missingOfSeveral returns the labels that a query demands where a vertex may have several, and that none has: of one
+// that shall be absent the data may show none yet, but it may be misspelt as well.
+func missingOfSeveral(q *Query, g *dyngraph.Graph) (missing []string) {
+	var there []string
+	for _, c := range q.Conditions {
+		labels, ok := c.Labels()
+		if !ok {
+			continue
+		}
+		if there == nil {
+			there = g.VertexLabels()
+		}
+		for _, a := range labels {
+			for _, name := range slices.Concat(a.All, a.None) {
+				if _, ok := slices.BinarySearch(there, name); !ok && !slices.Contains(missing, name) {
+					missing = append(missing, name)
+				}
+			}
+		}
+	}
+	return missing
 }
 
 // noLabel tells of a label that is not among those that there are.
@@ -78,79 +124,10 @@ func shown(label string) string {
 	return strconv.Quote(label)
 }
 
-func vertexLabels(g *dyngraph.Graph) (names []string) {
-	for l := range dyngraph.LabelID(g.Labels()) {
-		if g.VertexLabelCount(l) > 0 {
-			names = append(names, g.LabelName(l))
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 func edgeLabels(g *dyngraph.Graph) (names []string) {
 	for _, t := range g.Triples() {
 		names = append(names, g.LabelName(t.Edge))
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// parallelEdges tells of pattern edges that compete for one data edge: of each source, target and label a graph keeps
-// one edge, and a match maps pattern edges to different ones.
-func (q *Query) parallelEdges(directed bool) (warnings []string) {
-	type pair struct {
-		low, high int
-		label     string
-	}
-	between := map[pair][]int{}
-	for i, e := range q.Edges {
-		if e.Label != "" {
-			k := pair{min(e.From, e.To), max(e.From, e.To), e.Label}
-			between[k] = append(between[k], i)
-		}
-	}
-	for i, e := range q.Edges { // in the order of the pattern
-		k := pair{min(e.From, e.To), max(e.From, e.To), e.Label}
-		all := between[k]
-		if len(all) < 2 || all[0] != i {
-			continue
-		}
-		up, down := 0, 0
-		for _, j := range all {
-			switch x := q.Edges[j]; {
-			case x.Either:
-			case x.From == k.low:
-				up++
-			default:
-				down++
-			}
-		}
-		room := 1
-		if directed {
-			room = 2 // one each way
-		}
-		if up <= 1 && down <= 1 && len(all) <= room {
-			continue
-		}
-		what := "between two vertices"
-		if directed {
-			what = "from one vertex to another"
-		}
-		warnings = append(
-			warnings,
-			fmt.Sprintf(
-				"%d pattern edges join %q and %q with the label %s, %q first, and cannot match together: a graph "+
-					"keeps one edge "+
-					"of a label %s",
-				len(all),
-				q.Vertices[k.low].Name,
-				q.Vertices[k.high].Name,
-				shown(k.label),
-				e.Name,
-				what,
-			),
-		)
-	}
-	return warnings
 }

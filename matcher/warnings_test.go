@@ -1,6 +1,7 @@
 package matcher_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,7 +23,13 @@ func TestWhatCanNeverMatchIsSaid(t *testing.T) {
 	warnings := func(directed bool, cypher string) []string {
 		q, err := pattern.Parse(pattern.Cypher, []byte(cypher), pattern.Options{Name: "q", Directed: directed})
 		require.NoError(t, err)
-		return matcher.Warnings(q, directed, g)
+		require.NotContains(t, strings.Join(matcher.Warnings(q, dyngraph.Options{Directed: directed, EdgeIDs: true}, g),
+			""), "match together")
+		_, err = pattern.Parse(pattern.Cypher, []byte(cypher),
+			pattern.Options{Name: "q", Directed: directed, OnePerLabel: true})
+		edge, text := q.Competing(directed)
+		require.Equal(t, edge >= 0, err != nil, text)
+		return matcher.Warnings(q, dyngraph.Options{Directed: directed}, g)
 	}
 	require.Empty(t, warnings(true, "MATCH (a:Any)-[:ANY]->(b)"), "an empty graph says nothing")
 	d.Batch(w.messages("+ x:Account y:Account"))
@@ -40,6 +47,9 @@ func TestWhatCanNeverMatchIsSaid(t *testing.T) {
 		"labels of edges are others",
 	)
 	require.Empty(t, warnings(true, "MATCH (a:Account)-[:PAY]->(b:Bank)"))
+	require.Equal(t, []string{none + `"Bnk"; did you mean "Bank"?`,
+		`no edge in the graph has the label "PAYS"; did you mean "PAY"?`},
+		warnings(true, "MATCH (a:Account|Bnk)-[:PAY|PAYS]->(b:Bank|Bnk)"), "each alternative")
 	d.Batch(w.messages("- x z PAY; +v n:PAY"))
 	require.Equal(
 		t,
@@ -49,17 +59,20 @@ func TestWhatCanNeverMatchIsSaid(t *testing.T) {
 
 	g = nil
 	for cypher, never := range map[string]bool{
-		"MATCH (a)-[:T]->(b), (a)-[:T]->(b)":               true,
-		"MATCH (a)-[:T]->(b), (b)-[:T]->(a)":               false,
-		"MATCH (a)-[:T]->(b), (a)-[:S]->(b), (a)-->(b)":    false,
-		"MATCH (a)-[:T]->(b), (a)-[:T]-(b)":                false,
-		"MATCH (a)-[:T]-(b), (a)-[:T]-(b), (b)-[:T]-(a)":   true,
-		"MATCH (a)-[:T]->(b), (b)-[:T]->(a), (a)-[:T]-(b)": true,
+		"MATCH (a)-[:T]->(b), (a)-[:T]->(b)":                                 true,
+		"MATCH (a)-[:T]->(b), (b)-[:T]->(a)":                                 false,
+		"MATCH (a)-[:T]->(b), (a)-[:S]->(b), (a)-->(b)":                      false,
+		"MATCH (a)-[:T]->(b), (a)-[:T]-(b)":                                  false,
+		"MATCH (a)-[:T]-(b), (a)-[:T]-(b), (b)-[:T]-(a)":                     true,
+		"MATCH (a)-[:T]->(b), (b)-[:T]->(a), (a)-[:T]-(b)":                   true,
+		"MATCH (a)-[:T|S]->(b), (a)-[:T]->(b)":                               false,
+		"MATCH (a)-[:T|S]->(b), (a)-[:T|S]->(b)":                             false,
+		"MATCH (a)-[:T|S]->(b), (a)-[:S]->(b), (a)-[:T]->(b), (b)-[:U]->(a)": true,
 	} {
 		got := warnings(true, cypher)
 		require.Equal(t, never, len(got) > 0, "%s: %q", cypher, got)
 		if never {
-			require.Contains(t, got[0], `join "a" and "b" with the label "T"`)
+			require.Contains(t, got[0], `between "a" and "b" cannot match together`)
 		}
 	}
 	require.Len(t, warnings(false, "MATCH (a)-[:T]-(b), (b)-[:T]-(a)"), 1)

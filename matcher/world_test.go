@@ -77,7 +77,8 @@ func (w *world) remove(name string, want ...string) {
 // batch steps over a batch and checks what that puts out, in order.
 //
 // Messages are separated by ";", the updates of one message by ",". An update is + or - with two ends and perhaps a
-// label, or +v or -v with one. An end is key or key:label. Behind an edge's label come declared values: n=5.
+// label, or +v, -v or =v with one. An end is key or key:label. Behind an edge's label, or a vertex, come declared
+// values: n=5.
 func (w *world) batch(text string, want ...string) *matchertest.Output {
 	w.t.Helper()
 	msgs := w.messages(text)
@@ -106,9 +107,11 @@ func (w *world) messages(text string) []dyngraph.Message {
 				u.To, u.ToLabel, _ = strings.Cut(f[2], ":")
 				u.Label = f[3]
 				w.values(&u, f[min(4, len(f)):])
-			case "+v", "-v":
-				u.Op = map[string]dyngraph.Op{"+v": dyngraph.InsertVertex, "-v": dyngraph.DeleteVertex}[f[0]]
+			case "+v", "-v", "=v":
+				u.Op = map[string]dyngraph.Op{"+v": dyngraph.InsertVertex, "-v": dyngraph.DeleteVertex,
+					"=v": dyngraph.ReviseVertex}[f[0]]
 				u.Key, u.Label, _ = strings.Cut(f[1], ":")
+				w.vertexValues(&u, f[2:])
 			default:
 				w.t.Fatalf("update %q", update)
 			}
@@ -119,7 +122,39 @@ func (w *world) messages(text string) []dyngraph.Message {
 	return msgs
 }
 
-// values sets declared values.
+// vertexValues sets declared values of a vertex; each name has one type. null is null.
+func (w *world) vertexValues(u *dyngraph.Update, fields []string) {
+	w.t.Helper()
+	for _, f := range fields {
+		name, text, ok := strings.Cut(f, "=")
+		if !ok {
+			continue
+		}
+		columns := w.schema.Vertices.Columns()
+		at := columns.Named(name)[0]
+		var v property.Value
+		if text != "null" {
+			var err error
+			if v, err = property.FromText(columns.All()[at].Type, text); err != nil {
+				w.t.Fatalf("value %q: %v", f, err)
+			}
+		}
+		setValue(u, at, v)
+		if u.Op == dyngraph.ReviseVertex {
+			u.Named = append(u.Named, at)
+		}
+	}
+}
+
+// setValue sets the value of a column.
+func setValue(u *dyngraph.Update, at int, v property.Value) {
+	for len(u.Attr.Values) <= at {
+		u.Attr.Values = append(u.Attr.Values, property.Value{})
+	}
+	u.Attr.Values[at] = v
+}
+
+// values sets declared values of an edge.
 func (w *world) values(u *dyngraph.Update, fields []string) {
 	w.t.Helper()
 	for _, f := range fields {
@@ -136,10 +171,7 @@ func (w *world) values(u *dyngraph.Update, fields []string) {
 		if at, _ := columns.Of(u.Label, name); at == property.TS {
 			u.Attr.TS, u.Attr.HasTS = v.Whole(), true
 		} else {
-			for len(u.Attr.Values) <= at {
-				u.Attr.Values = append(u.Attr.Values, property.Value{})
-			}
-			u.Attr.Values[at] = v
+			setValue(u, at, v)
 		}
 	}
 }

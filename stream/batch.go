@@ -23,6 +23,10 @@ type origin struct {
 // newBatch numbers a batch, logs it and steps over it.
 func (p *Pipeline) newBatch(abortCtx context.Context, b *Batch, from origin) error {
 	b.Number = p.number + 1
+	if b.Time == nil && b.Change == nil && b.Declaration == nil {
+		plan := p.planExpiry()
+		b.Time, b.Horizons, b.Isolated = plan.Time, plan.Horizons, plan.Isolated
+	}
 	p.idleAt = time.Time{}
 	p.advance(p.positions)
 	b.Positions = maps.Clone(p.positions)
@@ -69,6 +73,10 @@ func (p *Pipeline) runBatch(abortCtx context.Context, b *Batch, from origin) err
 	if p.positions == nil {
 		p.positions = Positions{}
 	}
+	p.time.state.Take(b.Time, b.Horizons, ofInput(b.Updates), p.time.partition)
+	if b.Declaration != nil {
+		p.declaration = b.Declaration
+	}
 	if from.logged != nil {
 		from.logged()
 	}
@@ -108,6 +116,7 @@ func (p *Pipeline) runBatch(abortCtx context.Context, b *Batch, from origin) err
 		p.noteLabels()
 	}
 	p.noteStep(sum)
+	p.noteTime(sum)
 	p.noteGraph()
 	p.opt.Observer.Step(stats)
 	return p.out.put(abortCtx, outItem{batch: b.Number, end: end}, cost)
@@ -137,11 +146,15 @@ func (p *Pipeline) endOf(b *Batch, sum *matcher.Summary, removed uint64) (end *b
 		tail: Tail{Positions: b.Positions},
 		commit: CommitInfo{
 			Batch: b.Number, Effect: sum.Effect, Positions: b.Positions, Report: report,
+			Declaration: b.Declaration,
 		},
 		stats: CommitStats{
 			Batch: b.Number, Records: sum.Records,
 			Inserted: sum.NetInserted, Deleted: sum.NetDeleted, Positions: b.Positions,
 		},
+	}
+	if p.time.state.Retention != nil {
+		end.commit.Time = p.time.state.Clone()
 	}
 	if b.Change != nil || sum.QueriesChanged {
 		end.commit.Queries = p.opt.Engine.Queries()

@@ -28,6 +28,8 @@ type durable struct {
 	out file.SinkOptions
 	qs  []*matcher.Query
 	id  string // of the stream, once it is known
+
+	time stream.TimeOptions
 }
 
 // run runs the daemon once, over the store and the sink that f lets fail.
@@ -53,7 +55,7 @@ func (d *durable) run(t *testing.T, f *streamtest.Faults) error {
 		Source: d.in.Source(0), Decoder: dec, Engine: e, Sink: f.Sink(sink), Store: faulty, State: state,
 		Encoder: codec.NewEncoder(codec.EncoderOptions{StreamID: state.StreamID}),
 		Batch:   stream.BatcherOptions{MaxUpdates: 8, Linger: -1}, ChunkRecords: 4, Control: true,
-		Startup: startup(d.qs...),
+		Startup: startup(d.qs...), Time: d.time,
 	})
 	require.NoError(t, err)
 	return p.Run(t.Context())
@@ -73,15 +75,19 @@ func (d *durable) output(t *testing.T) string {
 // TestS9CheckpointAndFiles crashes a whole daemon, from checkpoint to file output, at every call; the disk of the
 // checkpoint loses what was not synced.
 func TestS9CheckpointAndFiles(t *testing.T) {
-	input := updates(rand.New(rand.NewPCG(21, 22)), 30)
+	testCheckpointAndFiles(t, updates(rand.New(rand.NewPCG(21, 22)), 30), stream.TimeOptions{})
+}
+
+func testCheckpointAndFiles(t *testing.T, input []stream.Record, time stream.TimeOptions) {
 	qs := queries(t)
 	begin := func() *durable {
 		dir := t.TempDir()
-		d := &durable{fs: vfs.NewCrashableMem(), in: streamtest.NewInput(false), qs: qs, out: file.SinkOptions{
+		d := &durable{fs: vfs.NewCrashableMem(), in: streamtest.NewInput(false), qs: qs, time: time}
+		d.out = file.SinkOptions{
 			Output: filepath.Join(dir, "out"), DeadLetters: filepath.Join(dir, "dead"),
 			Control: filepath.Join(dir, "control"),
 			NoSync:  true, BufferBytes: 512,
-		}}
+		}
 		d.in.Add(input...)
 		return d
 	}

@@ -21,7 +21,7 @@ func (p *Pipeline) newEncodeStage() *encode.Stage[OutRecord] {
 		lanes = append(lanes, Lane(fmt.Sprintf("%s %d", LaneEncoder, n+1)))
 	}
 	return encode.New(encode.Options[OutRecord]{
-		Append: p.opt.Encoder.Append, Cost: recordCost,
+		Append: p.append, Cost: recordCost,
 		Send: func(ctx context.Context, batch uint64, chunk *[]OutRecord, cost int64) error {
 			return p.out.put(ctx, outItem{batch: batch, recs: chunk}, cost)
 		},
@@ -32,6 +32,21 @@ func (p *Pipeline) newEncodeStage() *encode.Stage[OutRecord] {
 		},
 		Threads: p.opt.EncodeThreads, ChunkRecords: p.opt.ChunkRecords,
 	})
+}
+
+// append appends the records of rows i to j of an event, and tells the engine how large they are.
+func (p *Pipeline) append(recs []OutRecord, ev *matcher.Event, i, j int) ([]OutRecord, error) {
+	n := len(recs)
+	recs, err := p.opt.Encoder.Append(recs, ev, i, j)
+	if err != nil {
+		return recs, err
+	}
+	size := int64(0)
+	for k := n; k < len(recs); k++ {
+		size += int64(len(recs[k].Key) + len(recs[k].Value))
+	}
+	ev.Wrote(len(recs)-n, size)
+	return recs, nil
 }
 
 // emitter counts the records of one batch, and has those encoded that are not published yet.

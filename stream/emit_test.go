@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/stream/internal/encode"
 )
@@ -32,8 +33,17 @@ func TestEmitEndsWithItsContext(t *testing.T) {
 // TestAWithdrawnChangeIsNotMade: its caller has its answer already, and the engine is not asked.
 func TestAWithdrawnChangeIsNotMade(t *testing.T) {
 	p := &Pipeline{batcher: NewBatcher(BatcherOptions{MaxUpdates: 1, MaxBytes: 1})}
-	req := changeRequest{&matcher.QueryChange{Remove: "q"}, make(chan changeAnswer, 1), new(atomic.Bool)}
+	req := changeRequest{change: &matcher.QueryChange{Remove: "q"}, answer: make(chan changeAnswer, 1),
+		claimed: new(atomic.Bool)}
 	req.claimed.Store(true)
 	require.NoError(t, p.serve(t.Context(), req))
 	require.Empty(t, req.answer)
+}
+
+// TestLoadedUpdatesHaveNoPartition: event time looks at the input alone.
+func TestLoadedUpdatesHaveNoPartition(t *testing.T) {
+	input := []dyngraph.Update{{Pos: dyngraph.Position{Partition: 3}}}
+	require.Equal(t, input, ofInput(input))
+	require.Empty(t, ofInput([]dyngraph.Update{{Pos: dyngraph.Position{Partition: LoadedPartition}}}))
+	require.Empty(t, ofInput(nil))
 }

@@ -28,9 +28,18 @@ var (
 	ErrStopped = errors.New("pipeline stopped")
 )
 
+// Reasons of records that a source could not read.
+const (
+	ReasonSize        = "size"        // the record is too long
+	ReasonFraming     = "framing"     // where the record ends is not known
+	ReasonDamaged     = "damaged"     // its checksum or its form is wrong
+	ReasonCompression = "compression" // compressed data is damaged, or expands beyond the limit
+	ReasonUnreadable  = "unreadable"  // another error
+)
+
 // RecordError is what Record.Err holds: why a source found a record unreadable.
 type RecordError struct {
-	Reason string // a code for metrics: "size", "framing", "compression"
+	Reason string // a code for metrics: ReasonSize, ...
 	Size   int64  // the record's true size in bytes, or 0 when it is not known
 	Msg    string // what is wrong, and what would be right
 }

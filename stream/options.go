@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 )
 
@@ -22,6 +23,8 @@ type Engine interface {
 		emit func(*matcher.Event) error,
 		settle func(error) error,
 	) (*matcher.Summary, error)
+	// CheckDeclared refuses declarations without what the queries read that changes leave; see matcher.Engine.
+	CheckDeclared(s *property.Schema, changes ...*matcher.QueryChange) error
 	Queries() []matcher.QueryState
 	// ToSuspend returns the queries that the next step suspends; see matcher.Engine.
 	ToSuspend() []string
@@ -52,6 +55,12 @@ type PipelineOptions struct {
 	// Startup returns the query changes to make after recovery and before reading, given the queries as recovery left
 	// them; each becomes a batch, and one that changes nothing is skipped. Default: none.
 	Startup func(queries []matcher.QueryState) ([]*matcher.QueryChange, error)
+	// Schema declares the properties of the configuration. Where others are stored, they are changed in batches of
+	// their own (DESIGN S23): new ones are declared before Startup, and others go after it. The Decoder has the columns
+	// of Declared. nil: they stay.
+	Schema *property.Schema
+	// DeclareStep is about how many edges and vertices one of these batches changes. Default 100,000.
+	DeclareStep int
 	// Admit may refuse a change that Pipeline.Change asks for, after the engine found it sound and before it is
 	// logged. It is called on the goroutine that calls the Engine, and may use it; err ends the pipeline. Default:
 	// all are admitted.
@@ -92,6 +101,11 @@ type PipelineOptions struct {
 	// RejectEdges has MaxEdges refuse new edges, as dead letters, instead of pausing the input. The graph does not go
 	// past it then.
 	RejectEdges bool
+	// MaxVertexLabels bounds the labels of a vertex that may have several: an update that would give it more is a dead
+	// letter. 0 is no bound.
+	MaxVertexLabels int
+	// Time says which edges expire.
+	Time TimeOptions
 	// Control tells that batch records are published.
 	Control bool
 	// StopTimeout bounds a graceful stop: after it the batch in progress is abandoned, and done again by the next
@@ -102,6 +116,7 @@ type PipelineOptions struct {
 // EnsureDefaults replaces zero values by the defaults.
 func (o *PipelineOptions) EnsureDefaults() {
 	o.Batch.EnsureDefaults()
+	o.Time.EnsureDefaults()
 	if o.Store == nil {
 		o.Store = NopStore{}
 	}
@@ -119,6 +134,9 @@ func (o *PipelineOptions) EnsureDefaults() {
 	}
 	if o.PublishBytes == 0 {
 		o.PublishBytes = 64 << 20
+	}
+	if o.DeclareStep == 0 {
+		o.DeclareStep = 100_000
 	}
 	if o.MaxInFlight == 0 {
 		o.MaxInFlight = 2
@@ -142,6 +160,9 @@ func (o *PipelineOptions) Validate() error {
 	if err := o.Batch.Validate(); err != nil {
 		return err
 	}
+	if err := o.Time.Validate(); err != nil {
+		return err
+	}
 	switch {
 	case o.Engine == nil || o.Encoder == nil || o.Sink == nil:
 		return errors.New("a pipeline needs an engine, an encoder and a sink")
@@ -156,7 +177,8 @@ func (o *PipelineOptions) Validate() error {
 	}{
 		{"records in the queue", int64(o.QueueRecords)}, {"bytes in the queue", o.QueueBytes},
 		{"bytes to publish", o.PublishBytes}, {"batches in flight", int64(o.MaxInFlight)},
-		{"encoding threads", int64(o.EncodeThreads)}, {"records in a chunk", int64(o.ChunkRecords)},
+		{"encoding threads", int64(o.EncodeThreads)}, {"elements that a batch declares", int64(o.DeclareStep)},
+		{"records in a chunk", int64(o.ChunkRecords)},
 	} {
 		if b.value < 1 {
 			return fmt.Errorf("the limit on %s is %d; it must be at least 1", b.name, b.value)

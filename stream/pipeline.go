@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/stream/internal/encode"
 )
@@ -39,6 +40,9 @@ type Pipeline struct {
 	positions Positions // after it
 	skip      Progress  // what is published already
 	idleAt    time.Time // when positions are stored without a batch; zero: not decided
+	time      eventTime
+	// declaration is the last step of a change of the declared properties, nil for none.
+	declaration *dyngraph.Declaration
 
 	mark Mark // of the publisher's goroutine: the sink's after the last batch ended there
 
@@ -48,7 +52,9 @@ type Pipeline struct {
 	started atomic.Bool
 	abort   context.CancelCauseFunc // set by Run before it is running
 	mu      sync.Mutex
-	status  Status // guarded by mu
+	status  Status // guarded by mu, less what Status adds
+	// timeSeen is guarded by mu; nil where no edge expires.
+	timeSeen *timeSeen
 	// labels are dyngraph.Graph.LabelsVersion at the last looks at labels that queries miss: at some, and at all.
 	labels struct{ now, all uint64 }
 }
@@ -74,12 +80,21 @@ func NewPipeline(opt PipelineOptions) (*Pipeline, error) {
 	if p.positions == nil {
 		p.positions = Positions{}
 	}
+	if opt.State.Time != nil {
+		p.time.state = *opt.State.Time.Clone()
+	}
+	p.declaration = opt.State.Declaration
+	_, p.time.partitioned = opt.Source.(Positioner)
+	p.time.arrivals.last = make(map[int32]time.Time)
 	p.encoding = p.newEncodeStage()
 	p.status = Status{
 		Stream: opt.State.StreamID, Batch: opt.State.Batch, Positions: maps.Clone(p.positions), State: StateRecovering,
 	}
-	if g := opt.Engine.Graph(); g != nil && opt.RejectEdges {
-		g.LimitEdges(uint64(opt.MaxEdges))
+	if g := opt.Engine.Graph(); g != nil {
+		g.LimitVertexLabels(opt.MaxVertexLabels)
+		if opt.RejectEdges {
+			g.LimitEdges(uint64(opt.MaxEdges))
+		}
 	}
 	p.noteQueries()
 	p.noteGraph()
@@ -174,6 +189,7 @@ func (p *Pipeline) Abort(cause error) {
 
 type changeRequest struct {
 	change *matcher.QueryChange
+	load   []dyngraph.Update // of Load, in place of a change
 	answer chan changeAnswer // of capacity 1
 	// claimed is set once: by the engine's goroutine when it begins the change, or by its caller when that withdraws
 	// it.
@@ -192,7 +208,12 @@ type changeAnswer struct {
 // ErrUnchanged, ErrNoQuery. ErrStopped tells that the pipeline is no longer running. Before recovery is done Change
 // waits.
 func (p *Pipeline) Change(ctx context.Context, ch *matcher.QueryChange) (batch, version uint64, err error) {
-	req := changeRequest{ch, make(chan changeAnswer, 1), new(atomic.Bool)}
+	return p.request(ctx, changeRequest{change: ch})
+}
+
+// request hands a change to the engine's goroutine and waits for its answer.
+func (p *Pipeline) request(ctx context.Context, req changeRequest) (batch, version uint64, err error) {
+	req.answer, req.claimed = make(chan changeAnswer, 1), new(atomic.Bool)
 	select {
 	case p.changes <- req:
 	case <-p.stopped:

@@ -263,7 +263,7 @@ func TestS11MaxEdgesPausesInput(t *testing.T) {
 		require.Equal(t, stream.StatePaused, p.Status().State)
 		ok, reason := p.Ready()
 		require.False(t, ok)
-		require.Contains(t, reason, "graph.max_edges is 7")
+		require.Contains(t, reason, "graph.max_edges is 7; restart with a higher limit to go on")
 		_, _, err := p.Change(t.Context(), &matcher.QueryChange{Add: queries(t)[0]})
 		require.NoError(t, err, "query changes are served")
 		require.NoError(t, stop())

@@ -81,6 +81,9 @@ func (p *Pipeline) decode(recs []Record, now time.Time, stats *ReadStats) []Deco
 		}
 		start := len(arena)
 		grown, err := p.opt.Decoder.Decode(rec, arena)
+		if err == nil {
+			err = p.ahead(&recs[i], grown[start:])
+		}
 		if err != nil {
 			m.Err = err
 			continue
@@ -134,7 +137,7 @@ func reasonOf(err error) (reason string, element int) {
 	case errors.As(err, &ue):
 		return string(ue.Reason), -1
 	}
-	return "unreadable", -1
+	return ReasonUnreadable, -1
 }
 
 // accept lets the engine decide message by message, and builds the batch with its dead letters in input order.
@@ -151,17 +154,20 @@ func (p *Pipeline) accept(raw *RawBatch) *Batch {
 	updates, rejects := p.opt.Engine.Accept(msgs)
 	b.Updates = updates
 	from := 0
-	dead := func(i int) { // the undecodable messages from there to message i
+	dead := func(i int) { // the messages from there to message i: those that cannot be decoded, and what is late
 		for ; from < i; from++ {
 			if d := &raw.Messages[from]; d.Err != nil {
 				reason, element := reasonOf(d.Err)
 				b.DeadLetters = append(b.DeadLetters, p.deadLetter(d, element, reason, d.Err))
+			} else {
+				b.DeadLetters = append(b.DeadLetters, p.late(d)...)
 			}
 		}
 	}
 	for _, r := range rejects {
 		i := at[r.Message]
 		dead(i)
+		from++
 		d := &raw.Messages[i]
 		reason, element := reasonOf(r.Err)
 		if len(d.Updates) > 1 && r.Update < len(d.Updates) {

@@ -3,6 +3,8 @@ package stream
 import (
 	"strconv"
 
+	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 )
 
@@ -18,6 +20,12 @@ func NewReport(streamID string, b *Batch, s *matcher.Summary, removedVersion uin
 	}
 	for p, next := range b.Positions {
 		r.Positions[strconv.Itoa(int(p))] = next
+	}
+	if b.Time != nil {
+		r.Time = newTimeReport(b, s)
+	}
+	if d := b.Declaration; d != nil {
+		r.Properties = newDeclaredReport(d, s)
 	}
 	if ch := b.Change; ch != nil {
 		switch {
@@ -44,6 +52,30 @@ func NewReport(streamID string, b *Batch, s *matcher.Summary, removedVersion uin
 		})
 	}
 	return r
+}
+
+func newDeclaredReport(d *dyngraph.Declaration, s *matcher.Summary) *DeclaredReport {
+	r := &DeclaredReport{Edges: d.Schema.EdgeDeclarations(), Vertices: d.Schema.VertexDeclarations(),
+		Changed: s.Redeclared, Last: d.Last()}
+	if r.Edges == nil {
+		r.Edges = property.Declarations{}
+	}
+	if r.Vertices == nil {
+		r.Vertices = property.Declarations{}
+	}
+	return r
+}
+
+func newTimeReport(b *Batch, s *matcher.Summary) *TimeReport {
+	t := &TimeReport{Horizons: knownHorizons(b.Horizons), Expired: s.Expired, Late: s.Late}
+	if b.Time.Watermark.Known {
+		t.Watermark = &b.Time.Watermark.TS
+	}
+	if r := b.Time.Retention; r != nil {
+		m := r.ByLabel()
+		t.Retention = &m
+	}
+	return t
 }
 
 // limitOf names the limit that a query exceeded in a batch.

@@ -21,7 +21,7 @@ type StepStatus struct {
 	Query  string        `json:"query,omitempty"`
 	Phase  matcher.Phase `json:"phase,omitempty"`
 	// Sign and Update are of the matches that were emitted last: update number Update of the batch has made or broken
-	// them. Negative matches come first, in the order of the updates, then positive ones.
+	// them; -1 is an edge that expired. Negative matches come first, in the order of the updates, then positive ones.
 	Sign   string `json:"sign,omitempty"`
 	Update int    `json:"update"`
 	// Anchors are those of the searches that run now, and AnchorsDone how many of these are done with: net edges, or
@@ -81,7 +81,9 @@ func (r *running) emit(ev *matcher.Event) {
 	r.records.Add(uint64(ev.Records()))
 	x := emitted{query: ev.Query.Name, sign: ev.Sign}
 	if ev.AnchorEdge != nil {
-		x.update = int(ev.AnchorEdge.UpdateIndex)
+		if x.update = -1; !ev.AnchorEdge.Expired() {
+			x.update = int(ev.AnchorEdge.UpdateIndex)
+		}
 	}
 	if last := r.last.Load(); last == nil || *last != x {
 		kept := x // only what is stored is on the heap

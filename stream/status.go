@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"motifd/matcher"
 )
@@ -37,6 +38,8 @@ type Status struct {
 	QueueBytes   int64 `json:"queue_bytes"`
 	PublishBytes int64 `json:"publish_bytes"`
 	InFlight     int   `json:"in_flight"` // batches begun and not committed
+	// Time is event time, nil where no edge expires. It is not to be changed.
+	Time *TimeStatus `json:"time,omitempty"`
 	// Step is the step that the engine runs now; nil when it waits for input.
 	Step    *StepStatus   `json:"step,omitempty"`
 	Queries []QueryStatus `json:"queries"` // registered, by name
@@ -73,6 +76,7 @@ func (p *Pipeline) Status() Status {
 	s := p.status
 	s.Positions = maps.Clone(s.Positions)
 	s.Queries = slices.Clone(s.Queries)
+	seen := p.timeSeen
 	p.mu.Unlock()
 	s.QueueRecords, s.QueueBytes = p.in.fill()
 	_, s.PublishBytes = p.out.fill()
@@ -80,8 +84,13 @@ func (p *Pipeline) Status() Status {
 	if step, ok := p.Step(); ok {
 		s.Step = &step
 	}
-	if l, ok := p.opt.Source.(Lagger); ok {
-		s.Lag = l.Lag(s.Positions)
+	s.Lag = p.lag(s.Positions)
+	if seen != nil {
+		var idle map[int32]bool
+		if p.time.partitioned {
+			idle = seen.arrivals.idleness(s.Positions, s.Lag, time.Now(), p.opt.Time.Idle)
+		}
+		s.Time = seen.status(idle)
 	}
 	return s
 }
@@ -135,8 +144,12 @@ func (p *Pipeline) pauseInput() bool {
 	switch {
 	case paused && p.status.State == StateRunning:
 		p.status.State = StatePaused
-		p.status.Reason = fmt.Sprintf("the graph has %d edges and graph.max_edges is %d; "+
-			"restart with a higher limit to go on", edges, p.opt.MaxEdges)
+		more := "a higher limit"
+		if p.time.state.Active() {
+			more += ", or a shorter graph.retention,"
+		}
+		p.status.Reason = fmt.Sprintf("the graph has %d edges and graph.max_edges is %d; restart with %s to go on",
+			edges, p.opt.MaxEdges, more)
 		if p.opt.Paused != nil {
 			p.opt.Paused(p.status.Reason)
 		}
@@ -174,7 +187,7 @@ func (p *Pipeline) noteQueries() {
 			q = old[i]
 		}
 		q.Suspended, q.SuspendedBy, q.LossySince = s.Suspended, s.SuspendedBy, s.LossySince
-		q.Warnings, q.missing = matcher.Warnings(s.Query, g.Directed(), g), matcher.MissingLabels(s.Query, g)
+		q.Warnings, q.missing = matcher.Warnings(s.Query, g.Options(), g), matcher.MissingLabels(s.Query, g)
 		list = append(list, q)
 	}
 	p.status.Queries = list
@@ -198,7 +211,7 @@ func (p *Pipeline) noteLabels() {
 	defer p.mu.Unlock()
 	for i := range p.status.Queries {
 		if q := &p.status.Queries[i]; q.missing > 0 && matcher.MissingLabels(q.Query, g) != q.missing {
-			q.Warnings, q.missing = matcher.Warnings(q.Query, g.Directed(), g), matcher.MissingLabels(q.Query, g)
+			q.Warnings, q.missing = matcher.Warnings(q.Query, g.Options(), g), matcher.MissingLabels(q.Query, g)
 		}
 	}
 }

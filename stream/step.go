@@ -12,6 +12,9 @@ import (
 
 // step is the engine's goroutine: recovery, then batches. drainCtx ends it between two batches. read starts the reader.
 func (p *Pipeline) step(drainCtx, abortCtx context.Context, read func()) error {
+	if p.time.state.Active() {
+		p.opt.Engine.Graph().SetHorizons(p.time.state.Horizons) // now, and not while somebody waits for a batch
+	}
 	for i := range p.opt.State.Open {
 		if drainCtx.Err() != nil {
 			return nil
@@ -41,7 +44,25 @@ func (p *Pipeline) step(drainCtx, abortCtx context.Context, read func()) error {
 			}
 		}
 	}
-	if err := p.startup(drainCtx, abortCtx); err != nil {
+	changes, err := p.configured()
+	if err != nil {
+		return err
+	}
+	if err := p.checkDeclared(changes); err != nil {
+		return err
+	}
+	if drainCtx.Err() == nil {
+		if err := p.changeRetention(abortCtx); err != nil {
+			return err
+		}
+	}
+	if err := p.declareNew(drainCtx, abortCtx); err != nil {
+		return err
+	}
+	if err := p.startup(drainCtx, abortCtx, changes); err != nil {
+		return err
+	}
+	if err := p.declareAll(drainCtx, abortCtx); err != nil {
 		return err
 	}
 	if p.opt.Ready != nil && drainCtx.Err() == nil {
@@ -61,6 +82,8 @@ func (p *Pipeline) step(drainCtx, abortCtx context.Context, read func()) error {
 		return nil
 	}
 	read()
+	p.time.arrivals.began = time.Now()
+	p.noteTime(new(matcher.Summary)) // no batch may come for long
 	p.setState(StateRunning)
 	return p.batches(drainCtx, abortCtx)
 }
@@ -91,15 +114,20 @@ func (p *Pipeline) seek(drainCtx context.Context) error {
 	return nil
 }
 
-// startup makes the query changes of the configuration.
-func (p *Pipeline) startup(drainCtx, abortCtx context.Context) error {
+// configured returns the query changes of the configuration.
+func (p *Pipeline) configured() ([]*matcher.QueryChange, error) {
 	if p.opt.Startup == nil {
-		return nil
+		return nil, nil
 	}
 	changes, err := p.opt.Startup(p.opt.Engine.Queries())
 	if err != nil {
-		return fmt.Errorf("queries of the configuration: %w", err)
+		return nil, fmt.Errorf("queries of the configuration: %w", err)
 	}
+	return changes, nil
+}
+
+// startup makes the query changes of the configuration.
+func (p *Pipeline) startup(drainCtx, abortCtx context.Context, changes []*matcher.QueryChange) error {
 	for _, ch := range changes {
 		if drainCtx.Err() != nil {
 			return nil
@@ -180,13 +208,17 @@ func (p *Pipeline) batches(drainCtx, abortCtx context.Context) error {
 		if !paused {
 			d, ok, over := p.in.take()
 			if ok {
+				p.time.saw(&d.Record, d.Read)
 				if err := p.input(abortCtx, p.batcher.Add(d)); err != nil {
 					return err
 				}
 				continue
 			}
 			if over {
-				return p.input(abortCtx, p.batcher.Cut())
+				if err := p.input(abortCtx, p.batcher.Cut()); err != nil {
+					return err
+				}
+				return p.ticks(drainCtx, abortCtx)
 			}
 		}
 		if err := p.wait(drainCtx, abortCtx, paused, timer); err != nil {
@@ -196,9 +228,11 @@ func (p *Pipeline) batches(drainCtx, abortCtx context.Context) error {
 	return nil
 }
 
-// wait waits for a message (unless the input is paused), a change or the deadline of the batch at hand.
+// wait waits for a message (unless the input is paused), a change, the deadline of the batch at hand, or until edges
+// are to expire without one.
 func (p *Pipeline) wait(drainCtx, abortCtx context.Context, paused bool, timer *time.Timer) error {
 	var deadline <-chan time.Time
+	due := false
 	if at, ok := p.batcher.Deadline(); ok {
 		timer.Reset(time.Until(at))
 		deadline = timer.C
@@ -206,7 +240,13 @@ func (p *Pipeline) wait(drainCtx, abortCtx context.Context, paused bool, timer *
 		if p.idleAt.IsZero() {
 			p.idleAt = time.Now().Add(idlePositions)
 		}
-		timer.Reset(time.Until(p.idleAt))
+		until := time.Until(p.idleAt)
+		if due = p.expiryDue(); due {
+			until = min(until, p.opt.Batch.Linger)
+		} else if p.time.state.Active() && p.time.partitioned {
+			until = min(until, idleLook)
+		}
+		timer.Reset(until)
 		deadline = timer.C
 	}
 	ready := p.in.ready
@@ -217,7 +257,13 @@ func (p *Pipeline) wait(drainCtx, abortCtx context.Context, paused bool, timer *
 	case <-ready:
 		return nil
 	case <-deadline:
-		if p.batcher.Empty() {
+		switch {
+		case due:
+			if !p.expiryDue() { // a partition is no longer idle
+				return nil
+			}
+			return p.newBatch(abortCtx, &Batch{}, origin{})
+		case p.batcher.Empty():
 			return p.idle(abortCtx)
 		}
 		return p.input(abortCtx, p.batcher.Cut())
@@ -232,6 +278,9 @@ func (p *Pipeline) wait(drainCtx, abortCtx context.Context, paused bool, timer *
 // before they get one of their own. It is far below what any topic's retention is.
 const idlePositions = time.Minute
 
+// idleLook is how often a pipeline without input looks whether partitions have become idle.
+const idleLook = 500 * time.Millisecond
+
 // advance moves positions over offsets that hold no records.
 func (p *Pipeline) advance(at Positions) {
 	if src, ok := p.opt.Source.(Advancer); ok {
@@ -242,6 +291,9 @@ func (p *Pipeline) advance(at Positions) {
 // idle stores the positions with an empty batch if they have moved: else a start after retention has removed what they
 // moved over would take it for lost input.
 func (p *Pipeline) idle(abortCtx context.Context) error {
+	if time.Now().Before(p.idleAt) {
+		return nil
+	}
 	p.idleAt = time.Time{}
 	at := maps.Clone(p.positions)
 	maps.Copy(at, p.batcher.Blank())
@@ -265,7 +317,12 @@ func (p *Pipeline) input(abortCtx context.Context, raw *RawBatch) error {
 		}
 	}
 	from.begin = time.Now()
+	plan := p.planExpiry()
+	if plan.Time != nil {
+		p.opt.Engine.Graph().SetHorizons(plan.Horizons)
+	}
 	b := p.accept(raw)
+	b.Time, b.Horizons, b.Isolated = plan.Time, plan.Horizons, plan.Isolated
 	from.accept = time.Since(from.begin)
 	maps.Copy(p.positions, raw.Next)
 	return p.newBatch(abortCtx, b, from)
@@ -278,10 +335,13 @@ func (p *Pipeline) serve(abortCtx context.Context, req changeRequest) error {
 	if !req.claimed.CompareAndSwap(false, true) {
 		return err // withdrawn
 	}
-	if err == nil {
-		refused, err = p.change(abortCtx, req.change, p.opt.Admit, func(batch, version uint64) {
-			req.answer <- changeAnswer{batch: batch, version: version}
-		})
+	answer := func(batch, version uint64) { req.answer <- changeAnswer{batch: batch, version: version} }
+	switch {
+	case err != nil:
+	case req.load != nil:
+		refused, err = p.load(abortCtx, req.load, answer)
+	default:
+		refused, err = p.change(abortCtx, req.change, p.opt.Admit, answer)
 	}
 	if refused != nil {
 		req.answer <- changeAnswer{err: refused}

@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
+	"motifd/stream/eventtime"
 )
 
 // Record is one input message as a Source read it.
@@ -86,7 +88,7 @@ type OutRecord struct {
 	Snapshot, Notice bool
 }
 
-// DeadLetter is a refused input record.
+// DeadLetter is an input record that was refused, or one with an update that came too late.
 type DeadLetter struct {
 	Partition int32  `json:"partition"`
 	Offset    int64  `json:"offset"`
@@ -99,9 +101,14 @@ type DeadLetter struct {
 	Size int `json:"size"`
 }
 
+// Refused tells whether the record was refused. One with a late update was accepted (TimeOptions.ReportLate).
+func (d *DeadLetter) Refused() bool { return d.Reason != ReasonLate }
+
 // Batch is what the batch log holds: the matcher's batch and what surrounds it (DESIGN P3).
 type Batch struct {
 	matcher.Batch
+	// Time is what the batch says about event time, nil where no edge expires, and for query changes.
+	Time        *eventtime.Cut
 	DeadLetters []DeadLetter
 	// Positions are where reading goes on after the batch.
 	Positions Positions
@@ -123,7 +130,27 @@ type BatchReport struct {
 	DeadLetters int              `json:"dead_letters"`
 	Positions   map[string]int64 `json:"positions"`
 	Change      *ChangeReport    `json:"change,omitempty"`
+	Time        *TimeReport      `json:"time,omitempty"` // where edges expire
+	Properties  *DeclaredReport  `json:"properties,omitempty"`
 	Queries     []QueryReport    `json:"queries,omitempty"` // those with a count, a truncation or a suspension
+}
+
+// DeclaredReport is a step of a change of the declared properties in a batch record.
+type DeclaredReport struct {
+	Edges    property.Declarations `json:"edges"` // those that hold from the step on
+	Vertices property.Declarations `json:"vertices"`
+	Changed  int                   `json:"changed"` // edges and vertices that the step has brought to them
+	Last     bool                  `json:"last"`    // no step is left
+}
+
+// TimeReport is event time in a batch record.
+type TimeReport struct {
+	Watermark *int64           `json:"watermark,omitempty"` // nil: not known yet
+	Horizons  map[string]int64 `json:"horizons,omitempty"`  // by label, those before which something may have expired
+	Expired   int              `json:"expired"`             // edges, which are among Deleted
+	Late      int              `json:"late"`                // updates without effect
+	// Retention is set when the batch changes it: milliseconds by label.
+	Retention *map[string]int64 `json:"retention,omitempty"`
 }
 
 // ChangeReport is a query change in a batch record.
@@ -243,6 +270,10 @@ type State struct {
 	// Positions as of the last committed batch.
 	Positions Positions
 	Mark      Mark
+	// Time is event time as of the last committed batch, nil when no edge ever expired.
+	Time *eventtime.State
+	// Declaration is the last step of a change of the declared properties that is not done, nil for none.
+	Declaration *dyngraph.Declaration
 	// Open are the intents after Batch, ascending: they are stepped again before anything else.
 	Open []Batch
 }
@@ -255,6 +286,10 @@ type CommitInfo struct {
 	Mark      Mark
 	// Queries is the full set after the batch, when the batch changed it (a change or a suspension); else nil.
 	Queries []matcher.QueryState
+	// Time is event time after the batch, nil when no edge ever expired.
+	Time *eventtime.State
+	// Declaration is that of the batch.
+	Declaration *dyngraph.Declaration
 	// Report is the batch record.
 	Report *BatchReport
 }

@@ -30,6 +30,7 @@ type world struct {
 	sink func() stream.Sink
 	// change adapts the options of a run; may be nil.
 	change func(*stream.PipelineOptions)
+	limits matcher.Limits
 }
 
 const testStream = "0123456789abcdef0123456789abcdef"
@@ -71,7 +72,7 @@ func startup(qs ...*matcher.Query) func([]matcher.QueryState) ([]*matcher.QueryC
 // engine makes an engine that has stepped over the store's committed batches.
 func (w *world) engine(store stream.Store) *matcher.Engine {
 	w.t.Helper()
-	e, err := monitor.NewEngine(matcher.EngineOptions{Backend: reference.New(), Decide: store.Decide})
+	e, err := monitor.NewEngine(matcher.EngineOptions{Backend: reference.New(), Limits: w.limits, Decide: store.Decide})
 	require.NoError(w.t, err)
 	for _, b := range w.store.Committed() {
 		b.MeasureFrom = matcher.NeverMeasure

@@ -151,6 +151,7 @@ func says(seconds, matches, more string) string {
 // TestBenchPeer compares with a peer that agrees (and is very slow, so that its ratio is never the least), one that
 // counts otherwise, one that runs out of time and one that fails.
 func TestBenchPeer(t *testing.T) {
+	matchertest.NotUnderRace(t, "what it measures has one thread")
 	dir := t.TempDir()
 	succeed(t, dir, smallCase("--emit=counts", "--threads=1")...)
 	var alone bench.Report

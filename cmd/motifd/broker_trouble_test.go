@@ -99,7 +99,7 @@ func brokerFrozen(t *testing.T, b *brokertest.Broker) {
 		x.progresses(2)
 		// The sleep is random on purpose. It waits for nothing: it freezes the broker at another moment of a
 		// transaction in each round. A wait for a condition would freeze it at the same moment each time.
-		time.Sleep(time.Duration(x.rng.IntN(50)) * time.Millisecond) // a random moment, see above
+		time.Sleep(time.Duration(x.rng.IntN(50)) * time.Millisecond) // the moment to test; nothing is waited for
 		retries := x.logged("kafka: trying again")
 		b.Signal(t, "STOP")
 		x.p.until("it had tried again", func() bool { return x.logged("kafka: trying again") > retries+2 })
@@ -133,7 +133,7 @@ func connectionsFail(t *testing.T, b *brokertest.Broker, proxy *proxy) {
 		x.progresses(1)
 		// The sleep is random on purpose. It waits for nothing: it cuts connections at another moment in each round,
 		// also in the middle of a message. A wait for a condition would cut them at the same moment each time.
-		time.Sleep(time.Duration(moments.IntN(20)) * time.Millisecond) // a random moment, see above
+		time.Sleep(time.Duration(moments.IntN(20)) * time.Millisecond) // the moment to test; nothing is waited for
 		proxy.cutAll(false)
 	}
 	proxy.set(nil)

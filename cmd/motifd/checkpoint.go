@@ -3,11 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
-	"text/tabwriter"
-	"time"
 
 	"motifd/cmd/motifd/internal/admin"
 	"motifd/cmd/motifd/internal/command"
@@ -22,17 +18,19 @@ type checkpointCmd struct {
 	Verify  checkpointVerifyCmd  `cmd:"" help:"Read everything in a checkpoint and check that it fits together."`
 	Backup  checkpointBackupCmd  `cmd:"" help:"Copy a checkpoint, also while the daemon runs on it."`
 	Suspend checkpointSuspendCmd `cmd:"" help:"${suspend_cmd_help}"`
+	Migrate checkpointMigrateCmd `cmd:"" help:"${migrate_cmd_help}"`
 }
 
 func (checkpointCmd) Help() string {
 	return `While a daemon uses the checkpoint, info and verify read a copy of the present moment, which the daemon
-makes for them; suspend requires the daemon to be stopped.
+makes for them; suspend and migrate require the daemon to be stopped.
 
 Examples:
   motifd checkpoint info /var/lib/motifd
   motifd checkpoint verify /var/lib/motifd
   motifd checkpoint backup /var/lib/motifd /backup/motifd-monday
-  motifd checkpoint suspend /var/lib/motifd --query fan10`
+  motifd checkpoint suspend /var/lib/motifd --query fan10
+  motifd checkpoint migrate /var/lib/motifd -c new.yaml`
 }
 
 type checkpointBackupCmd struct {
@@ -90,72 +88,7 @@ func (c *checkpointInfoCmd) Run(a *app) (err error) {
 			Queries []admin.QueryInfo `json:"queries"` // in place of those of Contents
 		}{info, queries})
 	}
-	t := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
-	row("format", "%d", info.Format)
-	row("stream", "%s", info.StreamID)
-	row("input", "%s", info.Settings.Input)
-	row("decoding", "%s", info.Settings.Decoding)
-	row("output", "%s, %s", info.Settings.Output, info.Settings.Mode)
-	row("graph", "%s, %d vertices, %s, %s",
-		map[bool]string{true: "directed", false: "undirected"}[info.Settings.Directed],
-		info.Vertices, plural(info.Edges, "edge"), plural(info.Labels, "label"))
-	if schema := info.Settings.Properties; schema != nil {
-		for _, label := range slices.Sorted(maps.Keys(schema.Edges)) {
-			var declared []string
-			for _, name := range slices.Sorted(maps.Keys(schema.Edges[label])) {
-				declared = append(declared, fmt.Sprintf("%s %v", name, schema.Edges[label][name]))
-			}
-			row("properties", "edges %s: %s", label, strings.Join(declared, ", "))
-		}
-	}
-	row("bootstrapped", "%v", info.Bootstrapped)
-	row("last batch", "%d", info.Batch)
-	for _, p := range slices.Sorted(maps.Keys(info.Positions)) {
-		name := ""
-		if p >= 0 && int(p) < len(info.InputFiles) {
-			name = fmt.Sprintf(" (%q)", info.InputFiles[p])
-		}
-		row("position", "partition %d%s: %d", p, name, info.Positions[p])
-	}
-	if info.LogBatches > 0 {
-		since := ""
-		if !info.LogSince.IsZero() {
-			since = ", since " + info.LogSince.Format(time.RFC3339)
-		}
-		row(
-			"batch log",
-			"%s, %d to %d, %d bytes%s",
-			plural(info.LogBatches, "batch"),
-			info.LogFirst,
-			info.LogLast,
-			info.LogBytes,
-			since,
-		)
-	} else {
-		row("batch log", "empty")
-	}
-	for _, n := range info.Open {
-		row("in progress", "batch %d", n)
-	}
-	row("on disk", "%d bytes", info.DiskBytes)
-	for _, q := range info.Queries {
-		if q.Removed {
-			row("query", "%s, version %d, removed", q.Query.Name, q.Query.Version)
-			continue
-		}
-		state := "active"
-		switch {
-		case q.Suspended && q.SuspendedBy != "":
-			state = "suspended (" + q.SuspendedBy + ")"
-		case q.Suspended:
-			state = "suspended"
-		case slices.Contains(info.Suspend, q.Query.Name):
-			state = "active, to be suspended at the next start"
-		}
-		row("query", "%s, version %d, from %s, %s", q.Query.Name, q.Query.Version, q.Query.Origin, state)
-	}
-	return t.Flush()
+	return printContents(a.stdout, info)
 }
 
 type checkpointSuspendCmd struct {
@@ -223,22 +156,9 @@ func (c *checkpointVerifyCmd) Run(a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	stage := ""
-	var p *command.Progress
-	v, err := checkpoint.Verify(a.ctx, dir, nil, func(at checkpoint.Progress) {
-		if at.Stage != stage {
-			if p != nil {
-				p.Done()
-			}
-			stage, p = at.Stage, command.NewProgress(a.stderr, "verifying "+at.Stage, "read")
-		}
-		if at.Total > 0 {
-			p.Update(at.Done, float64(at.Done)/float64(at.Total))
-		}
-	})
-	if p != nil {
-		p.Done()
-	}
+	show, shown := stages(a, "verifying ")
+	v, err := checkpoint.Verify(a.ctx, dir, nil, show)
+	shown()
 	if err != nil {
 		return err
 	}

@@ -7,12 +7,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/matcher/matchertest"
 )
 
 // TestP3DiskFullOfTmpfs is TestP3DiskFull on a real file system that is full, and is then enlarged. It needs the
 // right to mount one; without it, TestP3DiskFull alone tells.
 func TestP3DiskFullOfTmpfs(t *testing.T) {
 	t.Parallel()
+	matchertest.NotUnderRace(t, "TestP3DiskFull has the same goroutines")
 	d := newOnDisk(t, testLog(t), "tmpfs")
 	mount := func(sub string) error {
 		dir := filepath.Join(d.dir, sub)

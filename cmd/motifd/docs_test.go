@@ -127,6 +127,37 @@ func TestDocsQuoteWhatIsSaid(t *testing.T) {
 	require.Greater(t, len(quotes), 15)
 }
 
+// TestDocsReasons holds that the table of docs/formats.md has each reason of a dead letter that the code names, and no
+// other.
+func TestDocsReasons(t *testing.T) {
+	root := filepath.Join("..", "..")
+	constant := regexp.MustCompile(`(?m)^\tReason\w+ +(?:Reason +)?= "(\w+)"`)
+	named := map[string]bool{}
+	for _, dir := range []string{"dyngraph", "stream"} {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".go" {
+				return err
+			}
+			for _, m := range constant.FindAllStringSubmatch(readFile(t, path), -1) {
+				named[m[1]] = true
+			}
+			return nil
+		})
+		require.NoError(t, err)
+	}
+	_, text, ok := strings.Cut(readFile(t, filepath.Join(root, "docs", "formats.md")), "\n| reason | decided by |")
+	require.True(t, ok)
+	text, _, _ = strings.Cut(text, "\n\n")
+	listed := map[string]bool{}
+	for _, row := range regexp.MustCompile(`(?m)^\| (`+"`"+`.*?) \|`).FindAllStringSubmatch(text, -1) {
+		for _, m := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(row[1], -1) {
+			listed[m[1]] = true
+		}
+	}
+	require.Equal(t, named, listed)
+	require.Greater(t, len(named), 25)
+}
+
 // TestDocsCommands holds that each command line in a block of the pages, and in the help texts, is of a command that
 // there is, with flags that it has.
 func TestDocsCommands(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/matcher/matchertest"
 )
 
 // arrows are the imports that DESIGN H allows, or A needs, by package below motifd/: what a package may import of
@@ -22,10 +24,12 @@ var arrows = map[string][]string{
 	"matcher":  {"dyngraph", "dyngraph/property", "matcher/condition"},
 	"kernels":  {},
 	// cpu: A11 has it search what would not fill the GPU
-	"matcher/cuda": {"matcher", "dyngraph", "matcher/internal/candidates", "kernels", "matcher/cpu",
-		"matcher/internal/rowsort", "matcher/cuda/device", "matcher/cuda/internal/mirror", "matcher/cuda/placement"},
-	"matcher/cuda/device":             {"kernels"},
-	"matcher/cuda/internal/mirror":    {"dyngraph", "matcher/internal/candidates", "kernels", "matcher/cuda/device"},
+	"matcher/cuda": {"matcher", "dyngraph", "dyngraph/property", "matcher/condition", "matcher/internal/candidates",
+		"matcher/internal/truths", "kernels", "matcher/cpu", "matcher/internal/rowsort", "matcher/cuda/device",
+		"matcher/cuda/internal/mirror", "matcher/cuda/placement"},
+	"matcher/cuda/device": {"kernels"},
+	"matcher/cuda/internal/mirror": {"dyngraph", "matcher/internal/candidates", "matcher/internal/truths", "kernels",
+		"matcher/cuda/device"},
 	"matcher/cuda/cudatest":           {"kernels"},
 	"matcher/cuda/placement":          {"matcher", "dyngraph", "kernels"},
 	"matcher/pattern":                 {"matcher", "dyngraph", "dyngraph/property", "matcher/condition"},
@@ -33,27 +37,32 @@ var arrows = map[string][]string{
 	"matcher/condition":               {"dyngraph/property"},
 	"matcher/condition/conditiontest": {"dyngraph/property", "matcher/condition"},
 	"matcher/plan":                    {"matcher", "dyngraph", "dyngraph/property", "matcher/condition"},
-	"matcher/internal/candidates":     {"matcher", "dyngraph", "matcher/plan"},
-	"matcher/cpu": {"matcher", "dyngraph", "dyngraph/property", "matcher/internal/candidates",
+	"matcher/internal/candidates":     {"matcher", "dyngraph", "matcher/plan", "matcher/internal/truths"},
+	"matcher/internal/truths":         {"matcher", "dyngraph", "dyngraph/property", "matcher/condition"},
+	"matcher/cpu": {"matcher", "dyngraph", "matcher/internal/candidates", "matcher/internal/truths",
 		"matcher/cpu/internal/program", "matcher/cpu/internal/backtrack", "matcher/cpu/internal/neighbors",
 		"matcher/internal/rowsort", "matcher/cpu/internal/work", "matcher/cpu/internal/labeladj",
 		"matcher/cpu/internal/count", "matcher/cpu/internal/ivm"},
 	"matcher/cpu/internal/labeladj": {"matcher", "dyngraph"},
 	"matcher/cpu/internal/ivm": {"matcher", "dyngraph", "matcher/cpu/internal/program", "matcher/cpu/internal/labeladj",
 		"matcher/cpu/internal/count"},
-	"matcher/cpu/internal/count": {"matcher", "dyngraph", "matcher/internal/candidates", "matcher/cpu/internal/program",
-		"matcher/cpu/internal/work", "matcher/cpu/internal/labeladj", "matcher/cpu/internal/neighbors"},
-	"matcher/cpu/internal/program": {"matcher", "dyngraph", "dyngraph/property", "matcher/internal/candidates"},
-	"matcher/cpu/internal/work":    {"matcher"},
-	"matcher/internal/rowsort":     {"matcher", "dyngraph"},
+	"matcher/cpu/internal/count": {"matcher", "dyngraph", "matcher/internal/candidates", "matcher/internal/truths",
+		"matcher/cpu/internal/program", "matcher/cpu/internal/work", "matcher/cpu/internal/labeladj",
+		"matcher/cpu/internal/neighbors"},
+	"matcher/cpu/internal/program": {"matcher", "dyngraph", "dyngraph/property", "matcher/condition",
+		"matcher/internal/candidates", "matcher/internal/truths"},
+	"matcher/cpu/internal/work": {"matcher"},
+	"matcher/internal/rowsort":  {"matcher", "dyngraph"},
 	"matcher/cpu/internal/neighbors": {"matcher", "dyngraph", "matcher/internal/candidates",
-		"matcher/cpu/internal/program"},
-	"matcher/cpu/internal/backtrack": {"matcher", "dyngraph", "matcher/internal/candidates",
+		"matcher/internal/truths", "matcher/cpu/internal/program"},
+	"matcher/cpu/internal/backtrack": {"matcher", "dyngraph", "matcher/internal/candidates", "matcher/internal/truths",
 		"matcher/cpu/internal/program", "matcher/cpu/internal/work", "matcher/cpu/internal/neighbors",
 		"matcher/internal/rowsort"},
 	"matcher/reference": {"matcher", "dyngraph", "dyngraph/property", "matcher/condition",
 		"matcher/plan"},
-	"stream":                            {"matcher", "dyngraph", "stream/internal/encode"},
+	"stream": {"matcher", "dyngraph", "dyngraph/property", "stream/internal/encode",
+		"stream/eventtime"},
+	"stream/eventtime":                  {"dyngraph"},
 	"stream/internal/encode":            {"matcher"},
 	"stream/codec":                      {"stream", "matcher", "dyngraph", "dyngraph/property", "matcher/condition"},
 	"stream/file":                       {"stream", "matcher", "dyngraph"},
@@ -67,13 +76,14 @@ var arrows = map[string][]string{
 	"stream/kafka/admin": {"stream/kafka"},
 	"stream/kafka/embedded": {"stream", "stream/kafka", "stream/kafka/admin",
 		"stream/kafka/internal/recordbatch"},
-	"stream/checkpoint": {"stream", "matcher", "dyngraph", "dyngraph/property"},
+	"stream/checkpoint": {"stream", "stream/eventtime", "matcher", "dyngraph", "dyngraph/property"},
 	"config": {"dyngraph", "dyngraph/property", "matcher", "matcher/condition", "matcher/pattern", "matcher/cpu",
-		"stream", "stream/codec",
+		"stream", "stream/codec", "stream/eventtime",
 		"stream/file", "stream/kafka", "stream/kafka/source", "stream/kafka/publish", "stream/checkpoint"},
 	// the library: it wires the matcher for those who embed it, cmd/motifd included
 	"stream/monitor": {"dyngraph", "dyngraph/property", "matcher", "matcher/condition", "matcher/pattern",
 		"matcher/plan", "matcher/cpu", "stream/codec", "stream/tempfile"},
+	"docs":                          {},
 	"cmd/motifd":                    nil, // all
 	"cmd/motifd/internal/command":   {},
 	"cmd/motifd/internal/benchcase": {"cmd/motifd/internal/command", "matcher", "matcher/pattern"},
@@ -137,6 +147,7 @@ func golist(t *testing.T, cgo bool, args ...string) []listed {
 
 // TestImportArrows holds the house: who may import whom, in the default build and in those with the GPU backend.
 func TestImportArrows(t *testing.T) {
+	matchertest.NotUnderRace(t, "it reads sources on one goroutine")
 	const module = "motifd/"
 	found := map[string]bool{}
 	for _, tags := range []string{"", "emu", "cuda"} {
@@ -171,6 +182,7 @@ func TestImportArrows(t *testing.T) {
 
 // TestDefaultBuildIsPureGo holds that the default build links no cgo package and no GPU code.
 func TestDefaultBuildIsPureGo(t *testing.T) {
+	matchertest.NotUnderRace(t, "it reads sources on one goroutine")
 	for _, p := range golist(t, false, "-deps", "./cmd/motifd") {
 		if p.Module != nil && len(p.CgoFiles) > 0 {
 			t.Errorf("%s has cgo files", p.ImportPath)

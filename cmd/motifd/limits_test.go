@@ -190,6 +190,7 @@ func TestABackfillIsCountedFirst(t *testing.T) {
 		"the rest was left out",
 		func() bool { return strings.Contains(p.ask("GET", "/api/v1/queries", "").body, `"lossy_since":4`) },
 	)
+	require.Contains(t, p.ask("GET", "/api/v1/status", "").body, `"lossy_since":4`)
 	p.stop()
 }
 
@@ -205,6 +206,8 @@ func TestARegistrationIsCutShort(t *testing.T) {
 		"engine.limits.query_time=0s",
 		"--set",
 		"engine.limits.batch_time=0s",
+		"--set",
+		"engine.limits.query_output=0",
 		"--set",
 		"admin.max_backfill=100000000000",
 		"--set",

@@ -29,9 +29,12 @@ type cli struct {
 	Match      matchCmd      `cmd:"" help:"Find the matches in a graph that does not change."`
 	Explain    explainCmd    `cmd:"" help:"Print how a pattern is searched."`
 	Query      queryCmd      `cmd:"" help:"List and change the queries of a running daemon."`
+	Vertices   verticesCmd   `cmd:"" help:"Load properties of vertices into a running daemon."`
 	Bench      benchCmd      `cmd:"" help:"Measure motifd on a generated case, alone or beside a peer."`
+	Synth      synthCmd      `cmd:"" help:"Write generated payments with planted money laundering, and patterns."`
 	Topics     topicsCmd     `cmd:"" help:"Create and check the Kafka topics of a configuration."`
-	Checkpoint checkpointCmd `cmd:"" help:"Look into a checkpoint, copy it, or have a query suspended."`
+	Config     configCmd     `cmd:"" help:"Print the defaults of the configuration."`
+	Checkpoint checkpointCmd `cmd:"" help:"${checkpoint_cmd_help}"`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 }
 

@@ -71,13 +71,13 @@ type result struct {
 }
 
 // motifd runs the binary in a directory.
-func motifd(t *testing.T, dir string, args ...string) result {
+func motifd(t testing.TB, dir string, args ...string) result {
 	t.Helper()
 	return runProgram(t, binary, dir, args...)
 }
 
 // runProgram runs a program in a directory.
-func runProgram(t *testing.T, program, dir string, args ...string) result {
+func runProgram(t testing.TB, program, dir string, args ...string) result {
 	t.Helper()
 	cmd := exec.Command(program, args...)
 	cmd.Dir = dir
@@ -92,7 +92,7 @@ func runProgram(t *testing.T, program, dir string, args ...string) result {
 }
 
 // succeed runs motifd and requires status 0.
-func succeed(t *testing.T, dir string, args ...string) result {
+func succeed(t testing.TB, dir string, args ...string) result {
 	t.Helper()
 	r := motifd(t, dir, args...)
 	require.Zero(t, r.code, "motifd %s\n%s", strings.Join(args, " "), r.stderr)

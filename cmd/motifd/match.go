@@ -40,6 +40,7 @@ Examples:
   motifd match --graph=graph.txt --query=queries/ --undirected
   motifd match --graph=payments.csv.gz --csv=from=SRC,to=DST,label=KIND --query=ring.cypher
   motifd match --graph=graph.txt --query=triangle.txt --undirected --unit=subgraphs --out=matches.jsonl
+  motifd match --graph=payments.jsonl --properties=infer --within=24h --query=large.cypher
   motifd match --graph=payments.jsonl --properties='edges: {TRANSFER: {amount: decimal(2)}}' --query=large.cypher`
 }
 
@@ -51,6 +52,9 @@ func (c *matchCmd) Run(a *app) (err error) {
 		}
 	}()
 	begin := time.Now()
+	if err := c.infer(a, updateFile{c.Graph, ""}); err != nil {
+		return err
+	}
 	queries, err := c.queries(c.Query)
 	if err != nil {
 		return err

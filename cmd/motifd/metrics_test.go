@@ -26,7 +26,7 @@ input: {kafka: {brokers: ["ADDR"], topic: in, on_data_loss: continue}}
 output: {kafka: {topic: out, transactions: "off"}}
 batch: {max_updates: 20, linger: 1ms}
 checkpoint: {dir: state}
-graph: {max_edges: 1000000}
+graph: {max_edges: 1000000, edge_identity: id, retention: {"*": 10s}, properties: {vertices: {"*": {flag: bool}}}}
 queues: {input_records: 50}
 queries:
   - {name: pair, cypher: "MATCH (a)-[:T]->(b)-[:T]->(a)", backfill: full}
@@ -106,7 +106,8 @@ func TestP5MetricsMove(t *testing.T) {
 	// The output does not take anything for a while: everything waits, and is tried again.
 	stuck := log.Cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: "out",
 		Err: kerr.NotLeaderForPartition, Count: -1})
-	send(append(edges("+", 1500), "{", `{"op":"+","from":"a","to":"a"}`)...)
+	send(append(edges("+", 1500), "{", `{"op":"+","from":"a","to":"a"}`,
+		`[{"op":"+","from":"a","to":"b","id":"1"},{"op":"-","from":"a","to":"b"}]`)...)
 	p := start(t, dir)
 	p.ready()
 	waiting := []string{"motifd_queue_records", "motifd_queue_bytes", "motifd_publish_queue_bytes",
@@ -121,11 +122,11 @@ func TestP5MetricsMove(t *testing.T) {
 		return true
 	})
 	stuck.Remove()
-	p.until("the input was taken", func() bool { m.scrape(t, p); return p.status().Positions["0"] == 1502 })
+	p.until("the input was taken", func() bool { m.scrape(t, p); return p.status().Positions["0"] == 1503 })
 
 	// A record that was published, but whose acknowledgement says otherwise, is published again.
 	log.Cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: "out", Err: kerr.RequestTimedOut})
-	send(edges("-", 1)...)
+	send(append(edges("-", 1), `{"op":"=v","key":"5","props":{"flag":true}}`)...)
 	p.until("a record was doubled",
 		func() bool { m.scrape(t, p); return m.has("motifd_kafka_duplicate_records_total") })
 	require.Equal(t, http.StatusAccepted, p.ask("DELETE", "/api/v1/queries/pair", "").code)
@@ -145,6 +146,14 @@ func TestP5MetricsMove(t *testing.T) {
 	p = start(t, dir)
 	p.ready()
 	p.until("the loss was counted", func() bool { m.scrape(t, p); return m.has("motifd_kafka_lost_records_total") })
+
+	// Times: the second update has the first one expire, with a tick, and the third one is late.
+	timed := func(ts int) { send(fmt.Sprintf(`{"op":"+","from":"t%d","to":"t","label":"T","ts":%d}`, ts, ts)) }
+	timed(50_000)
+	timed(90_000)
+	p.until("an edge expired", func() bool { m.scrape(t, p); return m.has("motifd_expired_edges_total") })
+	timed(60_000)
+	p.until("an update was late", func() bool { m.scrape(t, p); return m.has("motifd_late_updates_total") })
 	p.stop()
 
 	for name := range named {
@@ -152,6 +161,9 @@ func TestP5MetricsMove(t *testing.T) {
 			continue
 		}
 		if name == "motifd_checkpoint_wait_seconds_total" { // that takes hundreds of MiB, or a slow disk
+			continue
+		}
+		if name == "motifd_partition_time_behind_seconds" { // that takes a second partition
 			continue
 		}
 		require.True(t, m.has(name), "%s does not move", name)

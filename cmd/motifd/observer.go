@@ -4,6 +4,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"motifd/cmd/motifd/internal/metrics"
+	"motifd/config"
 	"motifd/matcher"
 	"motifd/stream"
 )
@@ -16,17 +17,32 @@ type observer struct {
 	often zerolog.Logger
 }
 
+// unnamedText says what deletions do that name no edge.
+const unnamedText = "deletions without id found only edges with ids, and had no effect; " +
+	"a deletion names the id of its edge"
+
 // Step implements stream.Observer.
 func (o *observer) Step(s stream.StepStats) {
 	o.Metrics.Step(s)
-	for _, d := range s.Batch.DeadLetters {
+	var first *stream.DeadLetter
+	refused := 0
+	for i := range s.Batch.DeadLetters {
+		d := &s.Batch.DeadLetters[i]
 		o.log.Debug().Int32("partition", d.Partition).Int64("offset", d.Offset).Str("reason", d.Reason).Msg(d.Error)
+		if !d.Refused() {
+			continue
+		}
+		if refused++; first == nil {
+			first = d
+		}
 	}
-	if n := len(s.Batch.DeadLetters); n > 0 {
-		d := s.Batch.DeadLetters[0]
-		o.often.Warn().Uint64("batch", s.Batch.Number).Int("records", n).Int32("partition", d.Partition).
-			Int64("offset", d.Offset).
-			Str("first", d.Error).Msg("records were refused")
+	if first != nil {
+		o.often.Warn().Uint64("batch", s.Batch.Number).Int("records", refused).Int32("partition", first.Partition).
+			Int64("offset", first.Offset).
+			Str("first", first.Error).Msg("records were refused")
+	}
+	if n := s.Summary.Unnamed; n > 0 {
+		o.often.Warn().Uint64("batch", s.Batch.Number).Int("updates", n).Msg(unnamedText)
 	}
 	for i := range s.Summary.Queries {
 		q := &s.Summary.Queries[i]
@@ -51,6 +67,10 @@ func (o *observer) Step(s stream.StepStats) {
 			o.often.Warn().Str("query", q.Query.Name).Uint64("batch", s.Batch.Number).
 				Msg("max_matches_per_batch was reached; the rest was left out")
 		}
+	}
+	if d := s.Batch.Declaration; d != nil {
+		o.log.Info().Uint64("batch", s.Batch.Number).Int("changed", s.Summary.Redeclared).Bool("last", d.Last()).
+			Str("properties", config.FormatProperties(d.Schema)).Msg("the declared properties change")
 	}
 	if ch := s.Batch.Change; ch != nil {
 		e := o.log.Info().Uint64("batch", s.Batch.Number)

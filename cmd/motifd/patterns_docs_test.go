@@ -20,13 +20,13 @@ import (
 	"motifd/stream/monitor"
 )
 
-// conditionsPage is the section on conditions and fields of docs/patterns.md, and its configuration.
-func conditionsPage(t *testing.T) (text string, c *config.Config) {
+// patternsPage is what docs/patterns.md has between two headings, and the configuration there.
+func patternsPage(t *testing.T, from, to string) (text string, c *config.Config) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "patterns.md"))
 	require.NoError(t, err)
-	_, text, ok := strings.Cut(string(page), "\n### Conditions\n")
+	_, text, ok := strings.Cut(string(page), "\n### "+from+"\n")
 	require.True(t, ok)
-	text, _, ok = strings.Cut(text, "\n### How it differs")
+	text, _, ok = strings.Cut(text, "\n### "+to)
 	require.True(t, ok)
 	yaml := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindStringSubmatch(text)
 	dir := t.TempDir()
@@ -74,7 +74,7 @@ func somePayments() []dyngraph.Update {
 // TestS17DocumentedConditions runs every condition, property map and field of docs/patterns.md: each holds for some of
 // the matches, and not for all.
 func TestS17DocumentedConditions(t *testing.T) {
-	text, c := conditionsPage(t)
+	text, c := patternsPage(t, "Conditions", "Properties of vertices")
 	m, err := monitor.Open(monitor.Options{Properties: c.Graph.Schema(), Threads: 1})
 	require.NoError(t, err)
 	defer m.Close()
@@ -127,5 +127,74 @@ func TestS17DocumentedConditions(t *testing.T) {
 		q, err := m.Parse("q", path+" RETURN "+v[1])
 		require.NoError(t, err, v[1])
 		require.Len(t, q.Fields, 1)
+	}
+}
+
+// someAccounts are accounts of all kinds with transfers between them.
+func someAccounts(columns, amounts *property.Columns) []dyngraph.Update {
+	rng := rand.New(rand.NewPCG(22, 1))
+	values := map[string]func() property.Value{
+		"risk":    func() property.Value { return property.Int(rng.Int64N(10)) },
+		"country": func() property.Value { return property.Text([]string{"NL", "BE", "FR"}[rng.IntN(3)]) },
+		"limit":   func() property.Value { return property.Units(rng.Int64N(100_000), 2) },
+		"blocked": func() property.Value { return property.Truth(rng.IntN(2) == 0) },
+	}
+	var updates []dyngraph.Update
+	const accounts = 40
+	for i := range accounts {
+		u := dyngraph.Update{Op: dyngraph.InsertVertex, Key: fmt.Sprint("a", i), Label: "Account"}
+		for _, c := range columns.All() {
+			v := values[c.Name]()
+			if rng.IntN(6) == 0 {
+				v = property.Value{}
+			}
+			u.Attr.Values = append(u.Attr.Values, v)
+		}
+		updates = append(updates, u)
+	}
+	at, _ := amounts.Of("TRANSFER", "amount")
+	for range 400 {
+		from := rng.IntN(accounts)
+		u := dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint("a", from), Label: "TRANSFER",
+			To: fmt.Sprint("a", (from+1+rng.IntN(accounts-1))%accounts)}
+		u.Attr.Values = make([]property.Value, at+1)
+		u.Attr.Values[at] = property.Units(rng.Int64N(100_000), 2)
+		updates = append(updates, u)
+	}
+	return updates
+}
+
+// TestS16DocumentedConditions runs every condition and property map on vertices of docs/patterns.md: each holds for
+// some of the matches, and not for all.
+func TestS16DocumentedConditions(t *testing.T) {
+	text, c := patternsPage(t, "Properties of vertices", "How it differs")
+	schema := c.Graph.Schema()
+	m, err := monitor.Open(monitor.Options{Properties: schema, Threads: 1})
+	require.NoError(t, err)
+	defer m.Close()
+	ctx := context.Background()
+	_, err = m.Apply(ctx, someAccounts(schema.Vertices.Columns(), schema.Edges.Columns()), nil)
+	require.NoError(t, err)
+	count := func(pattern string) uint64 {
+		q, err := m.Parse("q", pattern)
+		require.NoError(t, err, pattern)
+		n, err := m.Count(ctx, q)
+		require.NoError(t, err, pattern)
+		return n.Lo
+	}
+	const path = "MATCH (a:Account)-[t:TRANSFER]->(b:Account)"
+	all := count(path)
+	require.Greater(t, all, uint64(50))
+	rows := regexp.MustCompile("(?m)^\\| `(.*?)` \\|").FindAllStringSubmatch(text, -1)
+	require.Len(t, rows, 6)
+	patterns := []string{}
+	for _, row := range rows {
+		patterns = append(patterns, path+" WHERE "+row[1])
+	}
+	maps := regexp.MustCompile("`(\\(b:Account \\{.*?\\}\\))`").FindAllStringSubmatch(text, -1)
+	require.Len(t, maps, 1)
+	for _, pattern := range append(patterns, strings.Replace(path, "(b:Account)", maps[0][1], 1)) {
+		n := count(pattern)
+		require.True(t, n > 0 && n < all, "%s has %d matches of %d", pattern, n, all)
 	}
 }

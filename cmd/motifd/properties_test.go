@@ -1,11 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,7 +12,7 @@ import (
 const propertiesYAML = `edges: {T: {amount: decimal(2), ts: timestamp}, "*": {flag: bool}}`
 
 const propertiesConfig = `
-graph: {edge_identity: ends, properties: {` + propertiesYAML + `}}
+graph: {edge_identity: IDENTITY, properties: {` + propertiesYAML + `}}
 input: {file: {path: in.jsonl}}
 output: {file: {path: out.jsonl, dead_letter: dead.jsonl}}
 batch: {max_updates: 5, linger: 10s}
@@ -30,8 +27,9 @@ const bigCypher = `MATCH (a)-[t:T]->(b)-[u:T]->(c)
 WHERE t.amount >= $big AND t.ts <= u.ts
 RETURN t.amount + u.amount AS total, u AS second`
 
-// valuedLines are updates among few accounts, so that edges are replaced again and again; every seventh is bad.
-func valuedLines(rng *rand.Rand, n int) (all, good []string) {
+// valuedLines are updates among few accounts, so that edges are replaced again and again; every seventh is bad. ids
+// gives most edges one of few.
+func valuedLines(rng *rand.Rand, n int, ids bool) (all, good []string) {
 	for i := range n {
 		from := rng.IntN(5)
 		to := (from + 1 + rng.IntN(4)) % 5
@@ -46,85 +44,37 @@ func valuedLines(rng *rand.Rand, n int) (all, good []string) {
 		case rng.IntN(6) == 0:
 			line = strings.Replace(line, `,"flag":true`, "", 1)
 		}
+		if ids && rng.IntN(4) > 0 {
+			line = strings.Replace(line, `{"op"`, fmt.Sprintf(`{"id":"%d","op"`, rng.IntN(3)), 1)
+		}
 		all, good = append(all, line), append(good, line)
 	}
 	return all, good
 }
 
-// standingRecords reads deltas of one query: what stands in the end, by match id, without what names the record.
-func standingRecords(t *testing.T, query, out string) map[string]string {
-	standing := make(map[string]string)
-	for line := range strings.Lines(out) {
-		var r struct {
-			Query, Op, Match        string
-			Vertices, Edges, Fields json.RawMessage
-		}
-		require.NoError(t, json.Unmarshal([]byte(line), &r), line)
-		if r.Query != query {
-			continue
-		}
-		if r.Op == "-" {
-			require.Equal(t, standing[r.Match], fmt.Sprintf("%s %s %s", r.Vertices, r.Edges, r.Fields),
-				"the cancellation shows what was announced")
-			delete(standing, r.Match)
-			continue
-		}
-		require.Empty(t, standing[r.Match], "announced twice")
-		standing[r.Match] = fmt.Sprintf("%s %s %s", r.Vertices, r.Edges, r.Fields)
-	}
-	return standing
-}
-
-// TestS15PropertiesThroughTheDaemon runs a daemon with declared properties over a file that grows between its starts:
-// its output adds up to what `match` finds in the end, with the values of the end; the batch log replays to the same
-// bytes; a start with other properties is refused.
+// TestS15PropertiesThroughTheDaemon is a growth with declared properties of edges: what stands has the values of the
+// end; a start with another type of a property that a query reads, or with another identity of edges, is refused.
 func TestS15PropertiesThroughTheDaemon(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(3) {
+	for seed := range uint64(4) {
+		identity := []string{"ends", "id"}[seed%2]
 		rng := rand.New(rand.NewPCG(seed, 21))
-		dir := write(t, map[string]string{"motifd.yaml": propertiesConfig, "big.cypher": bigCypher,
-			"properties.yaml": propertiesYAML})
-		var all, good []string
-		var more []string
-		if seed == 2 { // the first edges come from a file
-			_, good = valuedLines(rng, 60)
-			more = []string{"--graph=bootstrap.jsonl"}
-			text := []byte(strings.Join(good, "\n"))
-			require.NoError(t, os.WriteFile(filepath.Join(dir, "bootstrap.jsonl"), text, 0o644))
+		g := growth{
+			config: strings.Replace(propertiesConfig, "IDENTITY", identity, 1), query: "big", cypher: bigCypher,
+			lines:   func() (all, good []string) { return valuedLines(rng, 60, identity == "id") },
+			initial: seed > 1, values: true,
+			flags: []string{"--properties=" + propertiesYAML, "--edge-identity=" + identity, "--within=50s",
+				"--param=big=10.50"},
 		}
-		first := len(good)
-		for range 3 {
-			a, g := valuedLines(rng, 60)
-			all, good = append(all, a...), append(good, g...)
-			text := []byte(strings.Join(all, "\n") + "\n")
-			require.NoError(t, os.WriteFile(filepath.Join(dir, "in.jsonl"), text, 0o644))
-			succeed(t, dir, append([]string{"run", "-c", "motifd.yaml"}, more...)...)
-		}
-		out := readFile(t, filepath.Join(dir, "out.jsonl"))
-		require.Contains(t, out, `"op":"-"`)
-		require.NotContains(t, out, "memo", "it is not declared")
-		dead := readFile(t, filepath.Join(dir, "dead.jsonl"))
-		require.Equal(t, len(all)-(len(good)-first), strings.Count(dead, `"reason":"property"`))
-		require.Equal(t, seed == 2, strings.Contains(out, `"snapshot":true`))
-
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "good.jsonl"), []byte(strings.Join(good, "\n")+"\n"), 0o644))
-		found := succeed(t, dir, "match", "--graph=good.jsonl", "--query=big.cypher", "--properties=properties.yaml",
-			"--within=50s", "--param=big=10.50", "--out=-").stdout
-		want := standingRecords(t, "big", found)
-		require.NotEmpty(t, want, "seed %d", seed)
-		require.Equal(t, want, standingRecords(t, "big", out), "seed %d", seed)
-		require.Equal(t, out, succeed(t, dir, "replay", "--batch-log=state").stdout, "seed %d", seed)
-		require.Contains(t, succeed(t, dir, "checkpoint", "verify", "state").stdout, "intact")
-		require.Contains(t, succeed(t, dir, "checkpoint", "info", "state").stdout, "amount decimal(2), ")
-		replayed := succeed(t, dir, "replay", "--updates=good.jsonl", "--query=big.cypher", "--within=50s", "--batch=3",
-			"--properties="+propertiesYAML, "--param=big=10.50").stdout
-		require.Equal(t, want, standingRecords(t, "big", replayed), "seed %d: cut anew", seed)
-
-		other := strings.Replace(propertiesConfig, "decimal(2)", "decimal(3)", 1)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "motifd.yaml"), []byte(other), 0o644))
-		refused := motifd(t, dir, append([]string{"run", "-c", "motifd.yaml"}, more...)...)
-		require.Equal(t, 1, refused.code)
-		require.Contains(t, refused.stderr, "graph.properties.edges.T.amount is decimal(2) there and decimal(3)")
+		out, info := g.play(t, seed)
+		require.Equal(t, seed > 1, strings.Contains(out, `"snapshot":true`))
+		require.Contains(t, info, "amount decimal(2), ")
+		g.refuses(t, "decimal(2)", "decimal(3)", 2,
+			`bad query "big": it reads t.amount as decimal(2), which graph.properties declares as decimal(3); `+
+				"remove or change the query first, with the property declared as it was")
+		other := []string{"id", "ends"}[seed%2]
+		g.refuses(t, "identity: "+identity, "identity: "+other, 1,
+			fmt.Sprintf("graph.edge_identity is %s there and %s in", identity, other))
 	}
 }
 

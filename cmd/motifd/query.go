@@ -58,6 +58,8 @@ type queryFlags struct {
 	WorkBudget         uint64 `help:"${work_budget_help}" placeholder:"N"`
 	OverBudget         string `help:"${over_budget_help}" enum:"skip,suspend" default:"skip"`
 	Sample             uint64 `help:"Keep one match in N, chosen by match id; 0 and 1 keep all." placeholder:"N"`
+	OnExpiry           string `help:"${on_expiry_help}" enum:"emit,silent" default:"emit"`
+	OnChange           string `help:"${on_change_help}" enum:"emit,silent" default:"emit"`
 }
 
 // apply sets queries up as the flags say.
@@ -73,6 +75,8 @@ func (f *queryFlags) apply(queries []*matcher.Query, directed bool) error {
 		setUnit(q, f.Unit)
 		q.MaxMatches, q.ExactTotal, q.WorkBudget, q.OverBudget, q.Sample = f.MaxMatchesPerBatch, f.ExactTotal,
 			f.WorkBudget, over, f.Sample
+		q.SilentExpiry = f.OnExpiry == config.SilentName(true)
+		q.SilentChange = f.OnChange == config.SilentName(true)
 		if err := q.Validate(directed); err != nil {
 			return command.Refuse(err)
 		}
@@ -106,7 +110,8 @@ func (c *queryAddCmd) Run(a *app) error {
 	body := admin.NewQuery{
 		Name: c.Name, Emit: c.Emit, Unit: c.Unit, Backfill: c.Backfill,
 		MaxMatchesPerBatch: c.MaxMatchesPerBatch, ExactTotal: c.ExactTotal, WorkBudget: c.WorkBudget,
-		OverBudget: c.OverBudget, Sample: c.Sample, Mode: c.Mode,
+		OverBudget: c.OverBudget, Sample: c.Sample, OnExpiry: c.OnExpiry, OnChange: c.OnChange,
+		Mode: c.Mode,
 	}
 	if body.Params, err = c.params(); err != nil {
 		return err
@@ -273,11 +278,14 @@ func (c *queryValidateCmd) Run(a *app) error {
 }
 
 func describe(w io.Writer, q *matcher.Query, g *dyngraph.Graph) error {
-	if _, err := fmt.Fprintf(w, "%s: %d vertices, %s\n", q.Name, len(q.Vertices),
-		plural(len(q.Edges), "edge")); err != nil {
+	vertices := fmt.Sprintf("%d vertices", len(q.Vertices))
+	if q.IsVertex() {
+		vertices = "1 vertex"
+	}
+	if _, err := fmt.Fprintf(w, "%s: %s, %s\n", q.Name, vertices, plural(len(q.Edges), "edge")); err != nil {
 		return err
 	}
-	return printWarnings(w, "  ", matcher.Warnings(q, g.Directed(), g))
+	return printWarnings(w, "  ", matcher.Warnings(q, g.Options(), g))
 }
 
 // queries reads pattern files and directories; every mistake is reported.
@@ -290,7 +298,8 @@ func (f *graphFlags) queries(paths []string) ([]*matcher.Query, error) {
 	if err != nil {
 		return nil, err
 	}
-	opt := pattern.Options{Directed: !f.Undirected, Declared: config.Declared(schema, params)}
+	opt := pattern.Options{Directed: !f.Undirected, Declared: config.Declared(schema, params),
+		OnePerLabel: !f.edgeIDs()}
 	opt.Declared.SpareParameters = true // several patterns share them
 	var out []*matcher.Query
 	var errs []error
@@ -302,7 +311,7 @@ func (f *graphFlags) queries(paths []string) ([]*matcher.Query, error) {
 		}
 		for _, q := range queries {
 			q.Within = int64(f.Within)
-			if err := config.Timed(q, schema); err != nil {
+			if err := q.Timed(schema.EdgeDeclarations()); err != nil {
 				errs = append(errs, fmt.Errorf("%s: %w", path, err))
 				continue
 			}
@@ -369,7 +378,7 @@ func printResult(w io.Writer, d *admin.ChangeResult, name, when string) error {
 	return printWarnings(w, "", d.Warnings)
 }
 
-// printWarnings prints why a query cannot match.
+// printWarnings prints what may keep a query from matching.
 func printWarnings(w io.Writer, indent string, warnings []string) error {
 	for _, text := range warnings {
 		if _, err := fmt.Fprintf(w, "%swarning: %s\n", indent, text); err != nil {
@@ -379,11 +388,11 @@ func printWarnings(w io.Writer, indent string, warnings []string) error {
 	return nil
 }
 
-// warn logs why queries cannot match.
+// warn logs what may keep queries from matching.
 func (a *app) warn(queries []*matcher.Query, g *dyngraph.Graph) {
 	for _, q := range queries {
-		for _, text := range matcher.Warnings(q, g.Directed(), g) {
-			a.log.Warn().Str("query", q.Name).Msg("no match is possible: " + text)
+		for _, text := range matcher.Warnings(q, g.Options(), g) {
+			a.log.Warn().Str("query", q.Name).Msg("check the pattern: " + text)
 		}
 	}
 }

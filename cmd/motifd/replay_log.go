@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -21,45 +18,6 @@ import (
 	"motifd/stream/codec"
 	"motifd/stream/file"
 )
-
-// newReplaySink returns the output of a replay: files are overwritten.
-func newReplaySink(c *replayCmd, opt file.SinkOptions) (*file.Sink, error) {
-	opt.Output, opt.DeadLetters, opt.Control, opt.NoSync = c.Out, c.DeadLetter, c.Control, true
-	opt.NoProgress = true
-	for _, path := range c.written() {
-		for _, in := range []string{c.Graph, c.Updates} {
-			if same(path, in) {
-				return nil, fmt.Errorf("%s is an input of the replay; write to another file", path)
-			}
-		}
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			if err := os.Truncate(path, 0); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return file.NewSink(opt)
-}
-
-// written are the files that a replay overwrites.
-func (c *replayCmd) written() []string {
-	return slices.DeleteFunc([]string{c.Out, c.DeadLetter, c.Control}, func(path string) bool {
-		return path == "" || path == file.Stdout || path == file.None
-	})
-}
-
-// same tells whether two paths lead to one file.
-func same(a, b string) bool {
-	if b == "" {
-		return false
-	}
-	x, err1 := os.Stat(a)
-	y, err2 := os.Stat(b)
-	if err1 == nil && err2 == nil {
-		return os.SameFile(x, y)
-	}
-	return filepath.Clean(a) == filepath.Clean(b)
-}
 
 // replayLog steps the batches of a checkpoint's log from its base on, and writes what the daemon wrote (DESIGN P2).
 func (c *replayCmd) replayLog(a *app) (err error) {

@@ -18,6 +18,7 @@ import (
 	"motifd/cmd/motifd/internal/metrics"
 	"motifd/config"
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/stream"
@@ -49,6 +50,8 @@ type service struct {
 	resetProgress bool
 	// suspend names queries that the start suspends.
 	suspend []string
+	// schema declares what the configuration does, with the columns of the graph. It is set before pipeline is.
+	schema *property.Schema
 }
 
 func newService(a *app, cfg *config.Config, log zerolog.Logger) *service {
@@ -142,6 +145,9 @@ func (s *service) run(ctx context.Context) (err error) {
 			Msg("stopping: the batch in progress is finished first")
 	})
 	err = p.Run(ctx)
+	if errors.Is(err, matcher.ErrDeclared) {
+		err = command.Refuse(err)
+	}
 	quiet()
 	stopWatching()
 	watchers.Wait()
@@ -171,7 +177,8 @@ func (s *service) recover(ctx context.Context, store *checkpoint.Store) (*stream
 		return state, nil
 	}
 	s.now("loading the initial graph")
-	dec, err := newDecoder(s.cfg.Graph.BootstrapFormat, s.cfg.Graph.BootstrapCSV, s.cfg.Graph.Schema())
+	dec, err := newDecoder(s.cfg.Graph.BootstrapFormat, s.cfg.Graph.BootstrapCSV,
+		codec.DecoderOptions{EdgeIDs: s.cfg.Graph.EdgeIDs(), Schema: s.cfg.Graph.Schema()})
 	if err != nil {
 		return nil, err
 	}
@@ -241,6 +248,8 @@ func (s *service) build(state *stream.State, store *checkpoint.Store,
 	if err != nil {
 		return nil, command.Refuse(err)
 	}
+	s.schema = stream.Declared(state, opt.Schema)
+	decoder.Schema = s.schema
 	if opt.Decoder, err = codec.NewDecoder(s.cfg.Input.Format, decoder); err != nil {
 		return nil, command.Refuse(err)
 	}

@@ -1,18 +1,24 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"motifd/cmd/motifd/internal/admin"
 	"motifd/cmd/motifd/internal/command"
 	"motifd/cmd/motifd/internal/health"
 	"motifd/cmd/motifd/internal/metrics"
+	"motifd/config"
 	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/stream"
 	"motifd/stream/checkpoint"
+	"motifd/stream/codec"
 )
 
 var (
@@ -34,7 +40,7 @@ func (s *service) Status() admin.Status {
 	r := admin.Status{
 		Version: version, UptimeSeconds: command.Rounded(time.Since(s.started)), Ready: true,
 		Queries: []admin.QueryActivity{},
-		Pending: s.Pending(),
+		Pending: s.Pending(), VertexLabels: cmp.Or(s.cfg.Graph.VertexLabels, config.VertexLabelsOne),
 	}
 	if err := s.Ready(); err != nil {
 		r.Ready, r.Reason = false, err.Error()
@@ -48,7 +54,7 @@ func (s *service) Status() admin.Status {
 				LastBatch: q.Batch,
 				Positive:  q.TotalPositive, Negative: q.TotalNegative, Records: q.Records,
 				TruncatedBatches: q.Truncated, SearchSeconds: command.Rounded(time.Duration(q.SearchNS)),
-				Warnings: q.Warnings,
+				LossySince: q.LossySince, Warnings: q.Warnings,
 			})
 		}
 	}
@@ -84,13 +90,70 @@ func (s *service) Change(ctx context.Context, ch *matcher.QueryChange, dry bool)
 	return s.changes.Make(ctx, ch, dry, s.Queries, p.Change)
 }
 
+// LoadVertices implements admin.Daemon.
+func (s *service) LoadVertices(ctx context.Context, text []byte) (admin.LoadResult, error) {
+	p := s.pipeline.Load()
+	if p == nil {
+		return admin.LoadResult{}, fmt.Errorf("%w: %s", admin.ErrNotReady, *s.doing.Load())
+	}
+	if p.Status().State == stream.StateRecovering {
+		return admin.LoadResult{}, fmt.Errorf("%w: it is recovering", admin.ErrNotReady)
+	}
+	decoder, err := newDecoder(codec.FormatJSON, "",
+		codec.DecoderOptions{EdgeIDs: s.cfg.Graph.EdgeIDs(), Schema: s.schema})
+	if err != nil {
+		return admin.LoadResult{}, err
+	}
+	updates, err := decoder.Decode(stream.Record{Value: text}, nil)
+	if err != nil {
+		return admin.LoadResult{}, fmt.Errorf("%w: %w", admin.ErrVertices, err)
+	}
+	if err := declaredNames(s.cfg.Graph.Schema(), text); err != nil {
+		return admin.LoadResult{}, fmt.Errorf("%w: %w", admin.ErrVertices, err)
+	}
+	batch, err := p.Load(ctx, updates)
+	switch {
+	case errors.Is(err, stream.ErrLoad):
+		err = fmt.Errorf("%w: %w", admin.ErrVertices, err)
+	case errors.Is(err, stream.ErrStopped):
+		err = fmt.Errorf("%w: %w", admin.ErrNotReady, err)
+	}
+	return admin.LoadResult{Batch: batch, Updates: len(updates)}, err
+}
+
+// declaredNames refuses a property of vertices that is not declared: the input ignores it, but a list that is loaded by
+// hand is wrong. The text has been decoded.
+func declaredNames(schema *property.Schema, text []byte) error {
+	var updates []struct {
+		Label string                     `json:"label"`
+		Props map[string]json.RawMessage `json:"props"`
+	}
+	if err := json.Unmarshal(text, &updates); err != nil {
+		return errors.New("the body has to be an array of updates")
+	}
+	for i, u := range updates {
+		for name := range u.Props {
+			declared := schema.VertexDeclarations()
+			labels := declared.Labels(name)
+			if len(labels) == 0 {
+				return fmt.Errorf("update %d: the property %q is not declared for vertices", i, name)
+			}
+			if _, ok := declared.Lookup(u.Label, name); !ok && u.Label != "" {
+				return fmt.Errorf("update %d: the property %q is not declared for the label %q; it is for %s", i, name,
+					u.Label, strings.Join(labels, ", "))
+			}
+		}
+	}
+	return nil
+}
+
 // admit counts the matches that a registration would backfill, and refuses it when they are too many.
 func (s *service) admit(ctx context.Context, ch *matcher.QueryChange) (refused, err error) {
 	if ch.Add == nil {
 		return nil, nil
 	}
 	q, bound := ch.Add, s.cfg.Admin.MaxBackfill
-	s.changes.Warn(q.Name, matcher.Warnings(q, s.cfg.Graph.Directed, s.core.Load().Graph()))
+	s.changes.Warn(q.Name, matcher.Warnings(q, s.cfg.GraphOptions(), s.core.Load().Graph()))
 	dry := s.changes.Dry(q.Name)
 	// A shadow puts nothing out.
 	fills := q.Backfill == matcher.BackfillFull && q.Emit == matcher.EmitDeltas && !q.Shadow

@@ -14,7 +14,8 @@ type replaySummary struct {
 	Updates          uint64        `json:"updates"`           // accepted
 	EffectiveUpdates uint64        `json:"effective_updates"` // net edges: really inserted or deleted
 	Batches          uint64        `json:"batches"`
-	Refused          uint64        `json:"-"` // records
+	Refused          uint64        `json:"-"`              // records
+	Time             *replayTime   `json:"time,omitempty"` // where edges expire
 	LoadS            float64       `json:"load_s"`
 	ApplyS           float64       `json:"apply_s"`
 	MatchS           float64       `json:"match_s"`
@@ -24,6 +25,12 @@ type replaySummary struct {
 	Threads          int           `json:"threads"`
 
 	Timeline *timeline.Summary `json:"timeline,omitempty"` // with --trace
+}
+
+// replayTime says what event time did.
+type replayTime struct {
+	Expired uint64 `json:"expired"` // edges
+	Late    uint64 `json:"late"`    // updates without effect
 }
 
 // replayQuery is one query's part.
@@ -85,10 +92,14 @@ func (s *replaySummary) print(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%s, %d effective, in %s, %s refused; load %.2f s, apply %.2f s, match %.2f s, "+
+	expiry := ""
+	if s.Time != nil {
+		expiry = fmt.Sprintf(", %s expired, %s late", plural(s.Time.Expired, "edge"), plural(s.Time.Late, "update"))
+	}
+	_, err := fmt.Fprintf(w, "%s, %d effective, in %s, %s refused%s; load %.2f s, apply %.2f s, match %.2f s, "+
 		"all %.2f s; %.0f MiB; %s, %s\n",
 		plural(s.Updates, "update"), s.EffectiveUpdates, plural(s.Batches, "batch"), plural(s.Refused, "record"),
-		s.LoadS, s.ApplyS, s.MatchS, s.WallS, s.PeakRSSMiB, s.Backend, plural(s.Threads, "thread"))
+		expiry, s.LoadS, s.ApplyS, s.MatchS, s.WallS, s.PeakRSSMiB, s.Backend, plural(s.Threads, "thread"))
 	return err
 }
 

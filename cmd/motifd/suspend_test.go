@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/cmd/motifd/internal/admin"
+	"motifd/matcher/matchertest"
 )
 
 // hubMessage is sixty payments to one account, in one message, and hubPattern ten senders to one: 7.5e10 matches, which
@@ -111,6 +112,7 @@ queries:
 // record behind it tells that there is no more.
 func TestS11RunSuspends(t *testing.T) {
 	t.Parallel()
+	matchertest.NotUnderRace(t, "TestS11OneHubOnKafka kills the same goroutines")
 	dir, port := logDir(t)
 	text := strings.Replace(
 		readFile(t, filepath.Join(dir, "motifd.yaml")),

@@ -37,7 +37,7 @@ func TestS13Columns(t *testing.T) {
 		if column, ok := c.Of(x.label, x.name); column != x.column || ok != x.ok {
 			t.Errorf("Of(%q, %q) = %d %v, want %d %v", x.label, x.name, column, ok, x.column, x.ok)
 		}
-		if x.ok && !c.Declares(x.label, x.column) {
+		if x.ok && !c.Under(x.label).Has(x.column) {
 			t.Errorf("%q does not declare column %d", x.label, x.column)
 		}
 	}
@@ -51,7 +51,7 @@ func TestS13Columns(t *testing.T) {
 	}
 	for label, n := range map[string]int{"": 2, "PAY": 4, "GIFT": 3, "WIRE": 3, "OTHER": 2, Any: 2} {
 		for column := TS - 1; column <= len(want); column++ {
-			if c.Declares(label, column) {
+			if c.Under(label).Has(column) {
 				n--
 			}
 		}
@@ -59,13 +59,13 @@ func TestS13Columns(t *testing.T) {
 			t.Errorf("%q declares a number of columns that is off by %d", label, -n)
 		}
 	}
-	if got := c.Under("PAY"); !slices.Equal(got, []int{1, 2, 3}) {
+	if got := c.Under("PAY").All(); !slices.Equal(got, []int{1, 2, 3}) {
 		t.Errorf("Under(PAY) = %v", got)
 	}
-	if got := c.Under(""); !slices.Equal(got, []int{2, 3}) {
+	if got := c.Under("").All(); !slices.Equal(got, []int{2, 3}) {
 		t.Errorf("Under of no label = %v", got)
 	}
-	if got := Declarations(nil).Columns(); len(got.All()) != 0 || got.Under("PAY") != nil {
+	if got := Declarations(nil).Columns(); len(got.All()) != 0 || got.Under("PAY").All() != nil {
 		t.Errorf("columns %v of no declaration", got.All())
 	}
 }

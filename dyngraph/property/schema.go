@@ -17,6 +17,144 @@ type Declarations map[string]map[string]Type
 type Schema struct {
 	Vertices Declarations `json:"vertices,omitempty"`
 	Edges    Declarations `json:"edges,omitempty"`
+	// VertexOrder and EdgeOrder are the columns in the order in which their values are stored, once declarations have
+	// changed (Redeclared): those of properties that were declared before are among them. nil: by name, then type.
+	VertexOrder []Column `json:"vertex_order,omitempty"`
+	EdgeOrder   []Column `json:"edge_order,omitempty"`
+	// SeveralLabels lets a vertex have several labels, which come and go (DESIGN S16): `graph.vertex_labels: several`.
+	// The labels of a vertex are a value of it then (VertexColumns), and what is declared under one vertex label is
+	// declared for all vertices. It never changes.
+	SeveralLabels bool `json:"several_labels,omitempty"`
+}
+
+// Several reports whether a vertex may have several labels; with a schema that is nil it has one at most.
+func (s *Schema) Several() bool { return s != nil && s.SeveralLabels }
+
+// EdgeDeclarations returns the declared properties of edges; a schema that is nil declares none.
+func (s *Schema) EdgeDeclarations() Declarations {
+	if s == nil {
+		return nil
+	}
+	return s.Edges
+}
+
+// VertexDeclarations returns the declared properties of vertices; a schema that is nil declares none. Where a vertex
+// may have several labels, all are declared under Any.
+func (s *Schema) VertexDeclarations() Declarations {
+	if s == nil {
+		return nil
+	}
+	if !s.SeveralLabels || len(s.Vertices) == 0 {
+		return s.Vertices
+	}
+	all := make(map[string]Type)
+	for _, props := range s.Vertices {
+		maps.Copy(all, props) // Validate: a name has one type
+	}
+	return Declarations{Any: all}
+}
+
+// EdgeColumns returns the columns of the values of edges.
+func (s *Schema) EdgeColumns() *Columns {
+	if s == nil {
+		return Declarations(nil).Columns()
+	}
+	return s.Edges.in(s.EdgeOrder)
+}
+
+// VertexColumns returns the columns of the values of vertices: first that of the labels where a vertex may have
+// several, then those of declared properties.
+func (s *Schema) VertexColumns() *Columns {
+	if s == nil {
+		return Declarations(nil).Columns()
+	}
+	d := s.VertexDeclarations()
+	if !s.SeveralLabels {
+		return d.in(s.VertexOrder)
+	}
+	order := s.VertexOrder
+	if order == nil {
+		order = d.sorted()
+	}
+	return newColumns(d, append([]Column{labelsColumn}, order...), s.VertexOrder != nil)
+}
+
+func (d Declarations) in(order []Column) *Columns {
+	if order == nil {
+		return d.Columns()
+	}
+	return newColumns(d, order, true)
+}
+
+// Redeclared returns the declarations of next, with columns for what s has stored: those of s keep their places, and
+// new ones come behind them. It is s where both declare the same.
+func (s *Schema) Redeclared(next *Schema) *Schema {
+	if len(s.Differences(next)) == 0 {
+		return s
+	}
+	r := &Schema{Edges: next.EdgeDeclarations(), Vertices: next.VertexDeclarations(), SeveralLabels: next.Several()}
+	r.EdgeOrder = extended(s.EdgeColumns().Declared(), r.Edges)
+	r.VertexOrder = extended(s.VertexColumns().Declared(), r.Vertices)
+	return r
+}
+
+// extended returns columns with those behind them that the declarations need and that are not among them.
+func extended(columns []Column, d Declarations) []Column {
+	all := slices.Clone(columns)
+	for _, c := range d.sorted() {
+		if !slices.Contains(columns, c) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// With returns the declarations of both; of a property that both declare with different types, that of other. It has
+// the columns that Redeclared gives it. ok is false where the two do not go together: a property would be declared for
+// every label and, with another type, for one.
+func (s *Schema) With(other *Schema) (both *Schema, ok bool) {
+	both = &Schema{Edges: s.EdgeDeclarations().with(other.EdgeDeclarations()),
+		Vertices: s.VertexDeclarations().with(other.VertexDeclarations()), SeveralLabels: other.Several()}
+	if both.Validate() != nil {
+		return nil, false
+	}
+	return s.Redeclared(both), true
+}
+
+func (d Declarations) with(other Declarations) Declarations {
+	both := make(Declarations)
+	for _, side := range [2]Declarations{d, other} {
+		for label, props := range side {
+			if both[label] == nil {
+				both[label] = make(map[string]Type)
+			}
+			maps.Copy(both[label], props)
+		}
+	}
+	if len(both) == 0 {
+		return nil
+	}
+	return both
+}
+
+// Extends checks that s has all columns of before in their places, so that values which are stored by these can be read
+// by its own.
+func (s *Schema) Extends(before *Schema) error {
+	for _, side := range []struct {
+		what     string
+		old, now *Columns
+	}{{"edges", before.EdgeColumns(), s.EdgeColumns()}, {"vertices", before.VertexColumns(), s.VertexColumns()}} {
+		if n := len(side.old.all); len(side.now.all) < n || !slices.Equal(side.old.all, side.now.all[:n]) {
+			return fmt.Errorf("the columns of %s are %v; they have to begin with those that are there, %v", side.what,
+				side.now.all, side.old.all)
+		}
+		for _, c := range side.now.declared.sorted() {
+			if _, ok := side.now.at[c]; !ok {
+				return fmt.Errorf("the declared property %q of %s has no column", c.Name, side.what)
+			}
+		}
+	}
+	return nil
 }
 
 // Validate checks that every declaration can be meant.
@@ -24,8 +162,17 @@ func (s *Schema) Validate() error {
 	if err := s.Vertices.validate("vertex"); err != nil {
 		return err
 	}
+	if labels := s.Vertices.Labels(TimeName); len(labels) > 0 {
+		return fmt.Errorf("property %q of the vertex label %q: ts is the time of edges; give the property another name",
+			TimeName, labels[0])
+	}
+	if s.SeveralLabels {
+		if err := s.Vertices.checkOneType(); err != nil {
+			return err
+		}
+	}
 	for label, props := range s.Edges {
-		if t, ok := props["ts"]; ok && t.Kind != Timestamp {
+		if t, ok := props[TimeName]; ok && t.Kind != Timestamp {
 			return fmt.Errorf("ts of the edge label %q is declared %v; it is a timestamp", label, t)
 		}
 	}
@@ -45,6 +192,26 @@ func (d Declarations) validate(what string) error {
 			if all, ok := d[Any][name]; ok && all != t {
 				return fmt.Errorf("property %q of the %s label %q is declared %v, and %v for every label (%q); "+
 					"declare it once, or with one type", name, what, label, t, all, Any)
+			}
+		}
+	}
+	return nil
+}
+
+// checkOneType checks that no name has two types: a vertex may have both labels.
+func (d Declarations) checkOneType() error {
+	first := make(map[string]string) // by name, the label that declares it
+	for _, label := range slices.Sorted(maps.Keys(d)) {
+		for _, name := range slices.Sorted(maps.Keys(d[label])) {
+			other, ok := first[name]
+			if !ok {
+				first[name] = label
+				continue
+			}
+			if a, b := d[other][name], d[label][name]; a != b {
+				return fmt.Errorf("property %q is declared %v for the vertex label %q and %v for %q; a vertex may "+
+					"have both labels (graph.vertex_labels: several): give it one type, or two names", name, a, other,
+					b, label)
 			}
 		}
 	}
@@ -96,7 +263,7 @@ func (s *Schema) Differences(other *Schema) []Difference {
 		other = &Schema{}
 	}
 	ds := differences("edges.", s.Edges, other.Edges)
-	return append(ds, differences("vertices.", s.Vertices, other.Vertices)...)
+	return append(ds, differences("vertices.", s.VertexDeclarations(), other.VertexDeclarations())...)
 }
 
 func differences(path string, a, b Declarations) (ds []Difference) {

@@ -149,6 +149,7 @@ func TestTextMatchesRationals(t *testing.T) {
 			require.NoError(t, err, "%s as %v", text, typ)
 			require.Equal(t, typ, got.Type())
 			require.Equal(t, units.Num().Int64(), got.Whole(), text)
+			require.Equal(t, want.FloatString(int(typ.Scale)), got.String())
 			again, err := property.FromText(typ, got.String())
 			require.NoError(t, err)
 			require.Equal(t, got, again)

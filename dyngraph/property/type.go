@@ -18,6 +18,7 @@ const (
 	Bool      // false is before true
 	String    // compared by bytes
 	Timestamp // milliseconds since the epoch
+	Labels    // the labels of a vertex that may have several; no property is declared with it
 )
 
 // MaxScale is the greatest scale of a decimal: 10^18 is the greatest power of ten below 2^63.
@@ -29,7 +30,7 @@ type Type struct {
 	Scale uint8 // decimals of a Decimal, 0 otherwise
 }
 
-var kindNames = [...]string{"null", "int64", "decimal", "float64", "bool", "string", "timestamp"}
+var kindNames = [...]string{"null", "int64", "decimal", "float64", "bool", "string", "timestamp", "labels"}
 
 // String returns the type as the configuration spells it.
 func (t Type) String() string {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 )
 
 // Value is a value of a property, or null: the zero Value. Two Values are equal under == when they have the same type
@@ -76,34 +75,41 @@ func (v Value) Str() string { return v.text }
 
 // String returns the value as text that FromText reads back under its type: 12.34, true, abc. Null is "null".
 func (v Value) String() string {
-	switch v.kind {
-	case Int64, Timestamp:
-		return strconv.FormatInt(v.Whole(), 10)
-	case Decimal:
-		return decimalText(v.Whole(), int(v.scale))
-	case Float64:
-		return strconv.FormatFloat(v.Float64(), 'g', -1, 64)
-	case Bool:
-		return strconv.FormatBool(v.True())
-	case String:
+	if v.kind == String || v.kind == Labels {
 		return v.text
 	}
-	return "null"
+	return string(v.Append(nil))
 }
 
-func decimalText(units int64, scale int) string {
-	digits, sign := strconv.FormatInt(units, 10), ""
-	if digits[0] == '-' {
-		digits, sign = digits[1:], "-"
+// Append appends what String returns.
+func (v Value) Append(b []byte) []byte {
+	switch v.kind {
+	case Int64, Timestamp:
+		return strconv.AppendInt(b, v.Whole(), 10)
+	case Decimal:
+		return appendDecimal(b, v.Whole(), int(v.scale))
+	case Float64:
+		return strconv.AppendFloat(b, v.Float64(), 'g', -1, 64)
+	case Bool:
+		return strconv.AppendBool(b, v.True())
+	case String, Labels:
+		return append(b, v.text...)
 	}
+	return append(b, "null"...)
+}
+
+func appendDecimal(b []byte, units int64, scale int) []byte {
+	if units < 0 {
+		b = append(b, '-')
+	}
+	b = strconv.AppendUint(b, magnitude(units)/powers[scale], 10)
 	if scale == 0 {
-		return sign + digits
+		return b
 	}
-	if missing := scale + 1 - len(digits); missing > 0 {
-		digits = strings.Repeat("0", missing) + digits
-	}
-	point := len(digits) - scale
-	return sign + digits[:point] + "." + digits[point:]
+	point := len(b)
+	b = strconv.AppendUint(b, powers[scale]+magnitude(units)%powers[scale], 10) // a 1 stands where the point belongs
+	b[point] = '.'
+	return b
 }
 
 // stored is the JSON form of a Value: its type and its text. Null is null.

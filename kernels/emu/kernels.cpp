@@ -1,4 +1,4 @@
-// All kernels, compiled for the emulator.
+// The kernels without conditions, compiled for the emulator.
 #define MOTIFD_EMULATE
 #include "../fetch.cu"
 #include "../gpmaclimb.cu"

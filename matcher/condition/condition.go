@@ -16,13 +16,46 @@ type Condition struct {
 // Own reports whether the condition is about one element alone.
 func (c *Condition) Own() bool { return len(c.Elements) == 1 }
 
+// Last returns the greatest place of the condition's elements, given the places of vertices and edges by index.
+func (c *Condition) Last(vertices, edges []int) int {
+	last := 0
+	for _, r := range c.Elements {
+		if r.Edge {
+			last = max(last, edges[r.Index])
+		} else {
+			last = max(last, vertices[r.Index])
+		}
+	}
+	return last
+}
+
 // Eval returns the condition's truth for the values of its Slots, in their order. It allocates nothing. A value has its
 // slot's type, or is null.
 func (c *Condition) Eval(values []property.Value) Truth { return c.truth(c.start, values) }
 
+// WithConstant returns the relation and the constant if the condition compares one property with a constant, as in
+// a.x > 5, or 5 < a.x.
+func (c *Condition) WithConstant() (relation Relation, constant property.Value, ok bool) {
+	if c.root.code != compare {
+		return 0, constant, false
+	}
+	switch a, b := c.root.args[0], c.root.args[1]; {
+	case a.code == read && b.isConstant():
+		return c.root.relation, b.value, true
+	case b.code == read && a.isConstant():
+		return c.root.relation.Mirror(), a.value, true
+	}
+	return 0, constant, false
+}
+
 // Format prints the condition as Cypher, chains split and parameters put in; name names an element.
 func (c *Condition) Format(name func(Ref) string) string {
-	return c.root.format(func(s Slot) string { return name(s.Element) + "." + QuoteProperty(s.Property) })
+	return c.root.format(func(s Slot) string {
+		if s.Type.Kind == property.Labels {
+			return name(s.Element)
+		}
+		return name(s.Element) + "." + QuoteProperty(s.Property)
+	})
 }
 
 // Key returns the condition's normal form with each element replaced by its image; nil stands for the identity. Two
@@ -51,10 +84,10 @@ func (t *term) key(name func(Slot) string) string { return t.normal(name).format
 
 // Split resolves expressions, WHERE clauses and property maps, and returns the conditions that all of them make
 // together: the operands of top-level ANDs, chains of comparisons split, each once by its Key. What always holds is
-// left out. What can never hold is an error, as is a type that does not fit and a property that is not declared.
+// left out. What can never hold is an error, alone or beside the others, as is a type that does not fit and a property
+// that is not declared.
 func Split(scope *Scope, exprs ...*Expr) ([]*Condition, error) {
-	var all []*Condition
-	seen := make(map[string]bool)
+	var terms []*term
 	for _, e := range exprs {
 		r := &resolver{scope: scope}
 		root, err := r.predicate(e)
@@ -67,19 +100,30 @@ func Split(scope *Scope, exprs ...*Expr) ([]*Condition, error) {
 				if t.why != "" {
 					why = t.why
 				}
-				return nil, fail(t.pos, "the condition can never hold: %s; correct it, or remove the query", why)
+				return nil, neverHolds(t, why)
 			}
-			if t.may == only(True) {
-				continue
-			}
-			c := newCondition(t)
-			if !seen[c.key] {
-				seen[c.key] = true
-				all = append(all, c)
+			if t.may != only(True) {
+				terms = append(terms, t)
 			}
 		}
 	}
+	if contradict(terms) {
+		last, why := explainContradiction(terms, scope.nameOf)
+		return nil, neverHolds(last, why)
+	}
+	var all []*Condition
+	seen := make(map[string]bool)
+	for _, t := range terms {
+		if c := newCondition(t); !seen[c.key] {
+			seen[c.key] = true
+			all = append(all, c)
+		}
+	}
 	return all, nil
+}
+
+func neverHolds(t *term, why string) error {
+	return fail(t.pos, "the condition can never hold: %s; correct it, or remove the query", why)
 }
 
 // conjuncts appends the operands of the top-level ANDs.

@@ -45,6 +45,8 @@ func (t *term) format(name func(Slot) string) string {
 		return part(0) + " STARTS WITH " + part(1)
 	case isNull:
 		return part(0) + " IS NULL"
+	case labelled:
+		return name(t.slot) + ":" + t.labels.Format(QuoteProperty)
 	case not:
 		if a := t.args[0]; a.code == isNull {
 			text := a.format(name)

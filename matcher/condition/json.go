@@ -13,8 +13,8 @@ import (
 
 var codeNames = [...]string{
 	constant: "constant", read: "read", neg: "neg", add: "add", sub: "sub", mul: "mul", isTrue: "true", truth: "truth",
-	compare: "compare", in: "in", startsWith: "starts with", isNull: "is null", not: "not", and: "and", xor: "xor",
-	or: "or",
+	compare: "compare", in: "in", startsWith: "starts with", isNull: "is null", labelled: "labelled", not: "not",
+	and: "and", xor: "xor", or: "or",
 }
 
 // arity is how many operands a term has; two stands for two or more from and on.
@@ -33,6 +33,7 @@ type stored struct {
 	Members  []property.Value `json:"members,omitempty"`
 	Null     bool             `json:"null,omitempty"` // null is a member
 	Truth    string           `json:"truth,omitempty"`
+	Labels   Labels           `json:"labels,omitempty"`
 	Line     int              `json:"line,omitempty"`
 	Column   int              `json:"column,omitempty"`
 	Args     []*stored        `json:"args,omitempty"`
@@ -45,6 +46,8 @@ func (t *term) store() *stored {
 		s.Value = &t.value
 	case read:
 		s.Element, s.Property, s.Type = &t.slot.Element, t.slot.Property, &t.slot.Type
+	case labelled:
+		s.Element, s.Labels = &t.slot.Element, t.labels
 	case truth:
 		s.Truth = t.truth.String()
 	case compare:
@@ -107,6 +110,12 @@ func (s *stored) fill(t *term) error {
 		}
 		t.slot = Slot{*s.Element, s.Property, *s.Type}
 		t.typ = *s.Type
+	case labelled:
+		if s.Element == nil || s.Element.Edge || s.Element.Index < 0 || len(s.Labels) == 0 ||
+			s.Labels.Key() != NewLabels(s.Labels...).Key() {
+			return fmt.Errorf("%w: labels without their vertex, or not in their one form", errStored)
+		}
+		*t = *newLabelled(s.Element.Index, s.Labels, t.pos)
 	case truth:
 		for u := False; u <= True; u++ {
 			if u.String() == s.Truth {

@@ -2,6 +2,7 @@ package condition
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -45,30 +46,6 @@ func (a Alternative) key() []string {
 	return key
 }
 
-// Hold reports whether an element with these labels meets the demand.
-func (l Labels) Hold(labels ...string) bool {
-	for _, a := range l {
-		if a.holds(labels) {
-			return true
-		}
-	}
-	return len(l) == 0
-}
-
-func (a Alternative) holds(labels []string) bool {
-	for _, want := range a.All {
-		if !slices.Contains(labels, want) {
-			return false
-		}
-	}
-	for _, not := range a.None {
-		if slices.Contains(labels, not) {
-			return false
-		}
-	}
-	return true
-}
-
 // Single returns the label of a demand for one label and nothing else, "" for no demand.
 func (l Labels) Single() (string, bool) {
 	switch {
@@ -95,6 +72,9 @@ func (l Labels) Impossible(several bool) (Alternative, bool) {
 	}
 	return Alternative{}, false
 }
+
+// Key is a text that demands have in common if they are equal, and only then.
+func (l Labels) Key() string { return l.Format(strconv.Quote) }
 
 // Format prints the demand as Cypher, without the colon; quote quotes a label.
 func (l Labels) Format(quote func(string) string) string {

@@ -66,6 +66,9 @@ func (r *resolver) connective(e *Expr) (*term, error) {
 		if err != nil {
 			return nil, err
 		}
+		if e.Op == OpOr && a.code == and && a.may.has(True) && contradict(a.conjuncts(nil)) {
+			a.may, a.why = a.may&^only(True), "its parts contradict one another"
+		}
 		t.args = append(t.args, a)
 		if i == 0 {
 			t.may = a.may

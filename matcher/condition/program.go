@@ -22,6 +22,7 @@ type instr struct {
 	a, b     int32 // operands; a slot; of and, xor, or: the range [a, b) of lists
 	value    property.Value
 	members  members
+	labels   Labels
 }
 
 // compile fills the program in.
@@ -29,13 +30,14 @@ func (p *program) compile(root *term) {
 	at := make(map[Slot]int32)
 	var add func(t *term) int32
 	add = func(t *term) int32 {
-		i := instr{code: t.code, relation: t.relation, truth: t.truth, value: t.value, members: t.members}
+		i := instr{code: t.code, relation: t.relation, truth: t.truth, value: t.value, members: t.members,
+			labels: t.labels}
 		operands := make([]int32, len(t.args))
 		for k, a := range t.args {
 			operands[k] = add(a)
 		}
 		switch {
-		case t.code == read:
+		case t.code == read || t.code == labelled:
 			slot, ok := at[t.slot]
 			if !ok {
 				slot = int32(len(p.Slots))
@@ -81,6 +83,8 @@ func (p *program) truth(i int32, values []property.Value) Truth {
 		return hasPrefix(p.value(t.a, values), p.value(t.b, values))
 	case isNull:
 		return Of(p.value(t.a, values).IsNull())
+	case labelled:
+		return Of(t.labels.hold(values[t.a]))
 	case not:
 		return p.truth(t.a, values).Not()
 	case and:

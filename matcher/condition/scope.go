@@ -69,16 +69,9 @@ func (s *Scope) slot(e *Expr) (Slot, error) {
 	if !ok {
 		return Slot{}, fail(e.Pos, "%s is neither a vertex nor an edge of the pattern", short(e.Text))
 	}
-	var declared property.Declarations
-	what := "vertex"
+	declared, what := s.Schema.VertexDeclarations(), "vertex"
 	if element.Ref.Edge {
-		what = "edge"
-	}
-	if s.Schema != nil {
-		declared = s.Schema.Vertices
-		if element.Ref.Edge {
-			declared = s.Schema.Edges
-		}
+		declared, what = s.Schema.EdgeDeclarations(), "edge"
 	}
 	alternatives := element.Labels
 	if len(alternatives) == 0 {
@@ -121,17 +114,26 @@ func undeclared(e *Expr, declared property.Declarations, what string, labels []s
 	switch names, others := declared.Names(labels[0]), declared.Labels(e.Property); {
 	case labels[0] == "" && len(others) > 0:
 		hint = fmt.Sprintf("give %s a label that declares it: %s", short(e.Text), list(others))
-	case e.Property == "ts" && what == "edge":
+	case e.Property == property.TimeName && what == "edge":
 		hint = "declare it under graph.properties as ts: timestamp"
 	case len(names) > 0:
 		hint = "declared are " + list(names)
 	case len(others) > 0:
 		hint = "it is declared for " + list(others)
 	case what == "vertex":
-		return fail(e.Pos, "property %s: properties of vertices are not supported yet; conditions ask about those "+
-			"of edges", short(e.Property))
+		hint = "declare it under graph.properties.vertices"
 	}
 	return fail(e.Pos, "property %s is not declared %s; %s", short(e.Property), under, hint)
+}
+
+// nameOf returns a property as it is written: t.amount.
+func (s *Scope) nameOf(slot Slot) string {
+	for name, e := range s.Elements {
+		if e.Ref == slot.Element {
+			return name + "." + QuoteProperty(slot.Property)
+		}
+	}
+	return slotKey(slot) // elements without a name have no properties in an expression
 }
 
 // list names the first few.

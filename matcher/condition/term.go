@@ -23,6 +23,7 @@ const (
 	in         // args[0] in members
 	startsWith // args[0], args[1]
 	isNull     // args[0]
+	labelled   // slot, the labels of a vertex; labels
 	not        // args[0]
 	and        // args, two or more
 	xor
@@ -39,6 +40,7 @@ type term struct {
 	value    property.Value // of constant
 	truth    Truth
 	members  members
+	labels   Labels        // of labelled
 	typ      property.Type // of values; its kind is Null for the literal null
 	may      outcomes      // of truths
 	why      string        // why it can never be true, where that is known
@@ -50,7 +52,7 @@ func (t *term) isNullLiteral() bool { return t.code == constant && t.value.IsNul
 
 // slots calls f for every property that the term reads.
 func (t *term) slots(f func(Slot)) {
-	if t.code == read {
+	if t.code == read || t.code == labelled {
 		f(t.slot)
 	}
 	for _, a := range t.args {

@@ -7,6 +7,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu/internal/program"
+	"motifd/matcher/internal/truths"
 )
 
 // start is one oriented pattern edge of a request that a net edge fits.
@@ -25,9 +26,19 @@ type anchors struct {
 	rows   bool
 	orders []*compiled // what is requested; a plan may be there several times
 	round  uint64
-	found  [][]start // by AnchorEntry.Note: what is requested of it
-	used   int       // of b.starts
+	found  []requested // by AnchorEntry.Note: what is requested of it
+	used   int         // of b.starts
 }
+
+// requested is what is requested of the fits of some labels.
+type requested struct {
+	starts []start
+	used   int           // how often it was looked at
+	index  *truths.Index // of the tests, where there are many and it is used often
+}
+
+// indexAt is how often starts are looked at before they get an index: to make it costs about as much.
+const indexAt = 8
 
 // asked are the requests for a plan in one round.
 type asked struct {
@@ -63,22 +74,49 @@ func (b *Backend) newAnchors(reqs []matcher.Request, use func(matcher.Request) b
 // of returns what net edge i fits, in the order of the requests.
 func (a *anchors) of(i int) []start {
 	n := &a.b.delta.Net[i]
-	starts := a.requested(a.b.anchors.Of(a.view.Label(n.From), n.Label, a.view.Label(n.To)))
+	if n.Vertex {
+		return a.revised(n)
+	}
+	r := a.requested(a.b.anchors.Of(a.view.Label(n.From), n.Label, a.view.Label(n.To)))
+	starts := r.starts
 	if len(starts) == 0 {
 		return nil
+	}
+	if r.used++; r.used == indexAt && len(starts) > manyFits {
+		r.index = newIndex(len(starts), func(k int) *truths.Test { return starts[k].order.AnchorTest })
 	}
 	bits, words := a.b.filter.Bits(), a.b.filter.Words()
 	from, to := bits[int(n.From)*words:], bits[int(n.To)*words:]
 	a.room(len(starts))
 	fit := a.b.starts[a.used:a.used]
-	for _, s := range starts {
+	for k := range a.b.maybe(r.index, len(starts), uint32(i)) {
+		s := starts[k]
 		if x, y := &s.order.Steps[0], &s.order.Steps[1]; x.Passes(from) && y.Passes(to) &&
-			a.b.meets(s.order.AnchorOwn(), n) {
+			a.b.meets(s.order.AnchorTest, uint32(i)) {
 			fit = append(fit, s)
 		}
 	}
 	a.used += len(fit)
 	return fit[:len(fit):len(fit)]
+}
+
+// revised returns the orders that begin with a revised vertex where it matters, in the order of the requests. A version
+// that does not meet the conditions on it alone costs nothing more.
+func (a *anchors) revised(n *dyngraph.NetEdge) (starts []start) {
+	a.b.eachRevised(n, func(c *compiled, at int) {
+		if c.asked.round != a.round {
+			return
+		}
+		o := c.revised[at].count
+		if a.rows {
+			o = c.revised[at].rows
+		}
+		for _, r := range c.asked.requests {
+			starts = append(starts, start{r, o})
+		}
+	})
+	slices.SortStableFunc(starts, func(x, y start) int { return cmp.Compare(x.request, y.request) })
+	return starts
 }
 
 // room makes room for n more starts.
@@ -95,7 +133,7 @@ func (a *anchors) groupTasks(phase uint64, tasks [][]task) {
 	}
 	bits, words := a.b.filter.Bits(), a.b.filter.Words()
 	for _, g := range a.b.nets.Touched {
-		pairs := g.In(phase)
+		pairs, orders := g.In(phase), g.Orders[phase&1]
 		if len(pairs) == 0 {
 			continue
 		}
@@ -103,7 +141,7 @@ func (a *anchors) groupTasks(phase uint64, tasks [][]task) {
 		many := len(fits) > manyFits
 		for k := range fits {
 			f := &fits[k].Of
-			if many && f.how == byGroup && !f.hasViews && !a.b.anyFits(f, pairs) {
+			if many && f.how == byGroup && !f.hasViews && !a.b.anyFits(f, g, int(phase&1)) {
 				continue // without a look at the plan
 			}
 			if f.c.asked.round != a.round {
@@ -115,8 +153,13 @@ func (a *anchors) groupTasks(phase uint64, tasks [][]task) {
 				grown := a.b.viewsAt(req, phase) != nil
 				ts, x, y := tasks[r], &o.Steps[0], &o.Steps[1]
 				for i, p := range pairs {
-					if grown || x.Test.Of(bits[int(p.From)*words:]) && y.Test.Of(bits[int(p.To)*words:]) {
-						ts = append(ts, task{o: o, NetPair: p, net: uint32(i), label: g.Edge})
+					order := uint32(0)
+					if len(orders) > 0 { // some plan has conditions, or the label has parallel edges
+						order = orders[i]
+					}
+					if grown || x.Test.Of(bits[int(p.From)*words:]) && y.Test.Of(bits[int(p.To)*words:]) &&
+						a.b.meets(o.AnchorTest, order) {
+						ts = append(ts, task{o: o, NetPair: p, net: order, label: g.Edge})
 					}
 				}
 				tasks[r] = ts
@@ -144,9 +187,9 @@ func (a *anchors) edgeTasks(sign dyngraph.Sign, tasks [][]task) {
 }
 
 // requested returns what of the fits is requested, in the order of the requests.
-func (a *anchors) requested(fits *matcher.AnchorEntry[anchorOrder]) []start {
+func (a *anchors) requested(fits *matcher.AnchorEntry[anchorOrder]) *requested {
 	if fits.Mark[0] == a.round {
-		return a.found[fits.Note]
+		return &a.found[fits.Note]
 	}
 	var starts []start
 	for _, f := range fits.List {
@@ -166,6 +209,6 @@ func (a *anchors) requested(fits *matcher.AnchorEntry[anchorOrder]) []start {
 	}
 	slices.SortStableFunc(starts, func(x, y start) int { return cmp.Compare(x.request, y.request) })
 	fits.Mark[0], fits.Note = a.round, len(a.found)
-	a.found = append(a.found, starts)
-	return starts
+	a.found = append(a.found, requested{starts: starts})
+	return &a.found[fits.Note]
 }

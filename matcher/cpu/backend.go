@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"motifd/dyngraph"
-	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/matcher/cpu/internal/backtrack"
 	"motifd/matcher/cpu/internal/count"
@@ -73,11 +72,12 @@ type Backend struct {
 	listed    []*matcher.Plan // as Prepare was given them
 	// anchors finds the plans that a net edge fits.
 	anchors  matcher.Anchors[anchorOrder]
+	revised  matcher.RevisedOrders[revisedAt]
 	progress *matcher.Progress
-	summed   int              // how many plans are
-	values   []property.Value // scratch
-	rounds   uint64           // of looking for anchors
-	starts   []start          // room for what is found
+	summed   int      // how many plans are
+	rounds   uint64   // of looking for anchors
+	starts   []start  // room for what is found
+	passed   []uint64 // room for the tests that a net edge may pass
 	// columns numbers the neighbour lists of all plans; fresh tells which of them still hold.
 	columns *program.ListKeys
 	tasks   [][]task  // by request, empty between searches
@@ -131,14 +131,16 @@ type compiled struct {
 	at   int // among the plans of Prepare
 	// rows and count are by anchored order; rows is nil where another order finds its matches.
 	rows, count       []*program.Order
+	revised           []revisedOrder // as matcher.Plan.Revised
 	rowsAll, countAll *program.Order // static
-	countPlan         *count.Plan    // nil when counting must enumerate, as it must with conditions
+	countPlan         *count.Plan    // nil when counting must enumerate, as with conditions between elements
 	layout            *rowsort.Layout
 	asked             asked
 	missing           *int32       // vertices that nothing fits; see candidates.Filter.Missing
 	noted             [2]uint64    // by side: the batch that was last said to concern it
 	views             *ivm.ViewSet // nil when counts are better taken from the net edges alone
 	viewsPhase        uint64       // the last phase that views has
+	revisedIn         uint64       // the last batch that revised vertices which matter
 	canons            canons
 }
 
@@ -160,7 +162,7 @@ func (b *Backend) Name() string { return "cpu" }
 
 // Load implements matcher.Backend.
 func (b *Backend) Load(g *dyngraph.Graph) error {
-	b.g, b.shared.Graph, b.delta = g, g, nil
+	b.g, b.shared.Graph, b.delta, b.shared.Delta = g, g, nil, nil
 	b.filter.Load(g)
 	b.plans, b.columns, b.anchors = map[*matcher.Plan]*compiled{}, new(program.ListKeys), matcher.Anchors[anchorOrder]{}
 	b.index, b.wildcards = nil, nil
@@ -192,16 +194,17 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 		if dormant {
 			cols = new(program.ListKeys) // nothing is searched for it: none of its lists is to be outdated
 		}
-		if !b.enumerates && !p.Query.Conditioned() {
+		if !b.enumerates && p.Query.OwnOnly() {
 			c.countPlan = count.NewPlan(p, b.filter)
 		}
 		for i := range p.Anchored {
 			c.count = append(c.count, program.Compile(p, &p.Anchored[i], b.filter, cols, c.countPlan == nil))
 		}
+		b.compileRevised(c, cols)
 		c.rows = program.CompileRows(p, b.filter, cols, b.apart)
 		c.rowsAll = program.Compile(p, &p.Static, b.filter, cols, p.Query.Unit == matcher.Subgraphs)
 		c.countAll = program.Compile(p, &p.Static, b.filter, cols, c.countPlan == nil)
-		if p.Query.Emit == matcher.EmitCounts && !dormant {
+		if p.Query.Emit == matcher.EmitCounts && !dormant && !p.Query.ReadsVertices() { // views know labels alone
 			c.views = b.views.Compile(c.countPlan)
 		}
 		b.plans[p] = c
@@ -212,11 +215,13 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	b.listed = append(b.listed[:0:0], plans...)
 	live := slices.DeleteFunc(slices.Clone(plans), b.filter.Dormant)
 	b.anchors.Set(live, func(i, order int) anchorOrder { return newAnchorOrder(b.plans[live[i]], order) })
-	b.summed = 0
+	b.revised.Set(live, func(i, order int) revisedAt { return revisedAt{b.plans[live[i]], order} })
+	b.summed, b.nets.KeepOrders = 0, false
 	for _, c := range b.plans {
 		if c.summed() {
 			b.summed++
 		}
+		b.nets.KeepOrders = b.nets.KeepOrders || c.countPlan != nil && c.plan.Own != nil
 	}
 	return nil
 }
@@ -233,7 +238,7 @@ func (b *Backend) Stage(d *dyngraph.Delta) error {
 			return err
 		}
 	}
-	b.delta = d
+	b.delta, b.shared.Delta = d, d
 	b.phase += 2
 	if b.index != nil && !b.counts && len(d.Touched) > 0 {
 		b.index = nil // of a graph that is no more
@@ -242,6 +247,7 @@ func (b *Backend) Stage(d *dyngraph.Delta) error {
 		b.ready(nil)
 	}
 	b.filter.Stage(d)
+	b.noteRevised()
 	b.outdate()
 	return nil
 }
@@ -280,7 +286,7 @@ func (b *Backend) end(committed bool) {
 		}
 		b.endViews(committed)
 		b.outdate()
-		b.delta = nil
+		b.delta, b.shared.Delta = nil, nil
 	}
 }
 

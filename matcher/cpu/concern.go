@@ -1,11 +1,14 @@
 package cpu
 
 import (
+	"iter"
+	"math/bits"
 	"slices"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu/internal/program"
+	"motifd/matcher/internal/truths"
 )
 
 // anchorOrder is an oriented pattern edge in the index of anchors, with the candidate bits that its ends must have. The
@@ -15,8 +18,8 @@ type anchorOrder struct {
 	o        *program.Order // of rows; may be nil
 	from, to uint32         // numbers of the candidate bits; the labels are known to fit
 	how      anchorCheck
-	hasViews bool // the plan keeps counts from batch to batch, or did once: labels suffice
-	own      []*matcher.Condition
+	hasViews bool         // the plan keeps counts from batch to batch, or did once: labels suffice
+	test     *truths.Test // of the anchor's edge alone; nil if there is none
 }
 
 type anchorCheck uint8
@@ -35,7 +38,7 @@ func newAnchorOrder(c *compiled, order int) anchorOrder {
 		o = c.count[order]
 	}
 	switch {
-	case c.summed(): // there are no conditions
+	case c.summed(): // all conditions are on one element
 		f.how, f.hasViews = byGroup, c.views != nil
 		f.from, f.to = bitOf(&o.Steps[0]), bitOf(&o.Steps[1])
 	case o == nil:
@@ -49,24 +52,14 @@ func newAnchorOrder(c *compiled, order int) anchorOrder {
 			f.how = never
 		}
 	}
-	f.own = o.AnchorOwn()
+	f.test = o.AnchorTest
 	return f
 }
 
-// meets reports whether the version of a net edge that is its sign's meets conditions on it alone. An update that does
-// not costs nothing more.
-func (b *Backend) meets(own []*matcher.Condition, n *dyngraph.NetEdge) bool {
-	view := b.g.View(dyngraph.New)
-	if n.Sign == dyngraph.Deleted {
-		view = b.g.View(dyngraph.Old)
-	}
-	for _, c := range own {
-		b.values = slices.Grow(b.values[:0], len(c.Reads))
-		if !c.Meets(view, n.Edge, b.values[:len(c.Reads)]) {
-			return false
-		}
-	}
-	return true
+// meets reports whether the version of a net edge that is its sign's passes a test of it alone, if there is one. An
+// update that does not costs nothing more.
+func (b *Backend) meets(test *truths.Test, order uint32) bool {
+	return test == nil || test.Passes(b.filter.Truths().OfNet(order))
 }
 
 // noBit stands for a test that no vertex passes.
@@ -89,17 +82,69 @@ func (b *Backend) admits(o *program.Order, n *dyngraph.NetEdge) bool {
 	return o != nil && o.Steps[0].Passes(bits[int(n.From)*words:]) && o.Steps[1].Passes(bits[int(n.To)*words:])
 }
 
-// concernEdge notes the plans of which a net edge can be the anchor: it has the labels of an oriented pattern edge and,
-// where this is checked, candidates at both ends.
-func (b *Backend) concernEdge(n *dyngraph.NetEdge, note func(c *compiled, sign dyngraph.Sign)) {
-	bits, words, view := b.filter.Bits(), b.filter.Words(), b.g.View(dyngraph.New)
-	from, to := bits[int(n.From)*words:], bits[int(n.To)*words:]
-	fits := b.anchors.Of(view.Label(n.From), n.Label, view.Label(n.To)).List
-	for k := range fits {
-		f := &fits[k].Of
+// concernEdge notes the plans of which a net edge can be the anchor: it has the labels of an oriented pattern edge,
+// meets its conditions and, where this is checked, has candidates at both ends.
+func (b *Backend) concernEdge(order int, note func(c *compiled, sign dyngraph.Sign)) {
+	n := &b.delta.Net[order]
+	candidates, words, view := b.filter.Bits(), b.filter.Words(), b.g.View(dyngraph.New)
+	from, to := candidates[int(n.From)*words:], candidates[int(n.To)*words:]
+	entry := b.anchors.Of(view.Label(n.From), n.Label, view.Label(n.To))
+	for k := range b.maybe(indexOf(entry), len(entry.List), uint32(order)) {
+		f := &entry.List[k].Of
 		if f.how == byBits && has(from, f.from) && has(to, f.to) || f.how == bySteps && b.admits(f.o, n) {
-			if *f.c.missing == 0 && f.c.noted[program.SignIndex(n.Sign)] != b.phase && b.meets(f.own, n) {
+			if *f.c.missing == 0 && f.c.noted[program.SignIndex(n.Sign)] != b.phase && b.meets(f.test, uint32(order)) {
 				note(f.c, n.Sign)
+			}
+		}
+	}
+}
+
+// indexOf returns the index of the tests of fits, made when it is missing; nil for few.
+func indexOf(entry *matcher.AnchorEntry[anchorOrder]) *truths.Index {
+	if len(entry.List) <= manyFits {
+		return nil
+	}
+	x, made := entry.Index.(*truths.Index)
+	if !made {
+		x = newIndex(len(entry.List), func(k int) *truths.Test { return entry.List[k].Of.test })
+		entry.Index = x
+	}
+	return x
+}
+
+// newIndex returns the index of n tests, nil if most of them are none.
+func newIndex(n int, test func(k int) *truths.Test) *truths.Index {
+	tests, some := make([]*truths.Test, n), 0
+	for k := range tests {
+		if tests[k] = test(k); tests[k] != nil {
+			some++
+		}
+	}
+	if some < n/2 {
+		return nil
+	}
+	return truths.NewIndex(tests)
+}
+
+// maybe yields, in order, the numbers of those of n tests that a net edge may pass, by their index; of all without one.
+func (b *Backend) maybe(x *truths.Index, n int, order uint32) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if x == nil {
+			for k := range n {
+				if !yield(k) {
+					return
+				}
+			}
+			return
+		}
+		b.passed = slices.Grow(b.passed[:0], (n+63)/64)[:(n+63)/64]
+		clear(b.passed)
+		x.Mark(b.filter.Truths().OfNet(order), b.passed)
+		for w, set := range b.passed {
+			for ; set != 0; set &= set - 1 {
+				if !yield(w<<6 | bits.TrailingZeros64(set)) {
+					return
+				}
 			}
 		}
 	}
@@ -116,11 +161,15 @@ func (b *Backend) Concern(note func(plan int, sign dyngraph.Sign)) {
 	if b.summed > 0 {
 		b.concernGroups(noteOnce)
 	}
-	if b.summed == len(b.plans) {
+	if b.summed == len(b.plans) && len(b.delta.Revised) == 0 {
 		return
 	}
 	for i := range b.delta.Net {
-		b.concernEdge(&b.delta.Net[i], noteOnce)
+		if n := &b.delta.Net[i]; n.Vertex {
+			b.eachRevised(n, func(c *compiled, _ int) { noteOnce(c, n.Sign) })
+		} else {
+			b.concernEdge(i, noteOnce)
+		}
 	}
 }
 
@@ -134,13 +183,13 @@ func (b *Backend) concernGroups(note func(c *compiled, sign dyngraph.Sign)) {
 		many := len(fits) > manyFits
 		for k := range fits {
 			f := &fits[k].Of
-			if f.how != byGroup || many && !f.hasViews && !b.anyFits(f, g.Pairs[0]) && !b.anyFits(f, g.Pairs[1]) ||
+			if f.how != byGroup || many && !f.hasViews && !b.anyFits(f, g, 0) && !b.anyFits(f, g, 1) ||
 				f.c.views == nil && *f.c.missing > 0 {
 				continue
 			}
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
 				s := program.SignIndex(sign)
-				if f.c.noted[s] != b.phase && (f.c.views != nil && len(g.Pairs[s]) > 0 || b.anyFits(f, g.Pairs[s])) {
+				if f.c.noted[s] != b.phase && (f.c.views != nil && len(g.Pairs[s]) > 0 || b.anyFits(f, g, s)) {
 					note(f.c, sign)
 				}
 			}
@@ -152,14 +201,16 @@ func (b *Backend) concernGroups(note func(c *compiled, sign dyngraph.Sign)) {
 // plans are then not in the cache.
 const manyFits = 16
 
-// anyFits reports whether both ends of some net edge have the candidate bits.
-func (b *Backend) anyFits(f *anchorOrder, pairs []program.NetPair) bool {
+// anyFits reports whether some net edge of a group, of a side, has the candidate bits at both ends and meets the
+// conditions on it.
+func (b *Backend) anyFits(f *anchorOrder, g *program.NetGroup, side int) bool {
 	if f.from == noBit || f.to == noBit {
 		return false
 	}
 	bits, words := b.filter.Bits(), b.filter.Words()
-	for _, p := range pairs {
-		if has(bits[int(p.From)*words:], f.from) && has(bits[int(p.To)*words:], f.to) {
+	for i, p := range g.Pairs[side] {
+		if has(bits[int(p.From)*words:], f.from) && has(bits[int(p.To)*words:], f.to) &&
+			(f.test == nil || b.meets(f.test, g.Orders[side][i])) {
 			return true
 		}
 	}

@@ -14,8 +14,9 @@ import (
 )
 
 // BenchmarkConditions measures what conditions cost that always hold: how fast one thread produces the matches of
-// patterns, in user CPU time, without conditions, with one on each edge, with a chain of comparisons between edges, and
-// with a window. The graph has 20,000 vertices, 150,000 edges and 5 labels.
+// patterns, in user CPU time, without conditions, with one on each edge, with a chain of comparisons between edges,
+// with a window, and with weighted sums of the values of two edges. The graph has 20,000 vertices, 150,000 edges and 5
+// labels.
 func BenchmarkConditions(b *testing.B) {
 	p := newPowerLaw(1, 20_000, 150_000, 5, 4000)
 	for _, us := range [][]dyngraph.Update{p.graph, p.stream} {
@@ -23,7 +24,7 @@ func BenchmarkConditions(b *testing.B) {
 	}
 	for _, name := range []string{"star", "triangle"} {
 		at := slices.IndexFunc(shapes, func(s patternShape) bool { return s.name == name })
-		for _, with := range []string{"none", "own", "between", "within"} {
+		for _, with := range []string{"none", "own", "between", "within", "formula"} {
 			b.Run(name+"/"+with, func(b *testing.B) {
 				q := shapeQuery(at)
 				var exprs []*condition.Expr
@@ -34,6 +35,10 @@ func BenchmarkConditions(b *testing.B) {
 					case with == "between" && i > 0:
 						exprs = append(exprs, compared(propertyOf(fmt.Sprint("e", i-1), "n"), condition.Le,
 							propertyOf(e, "n")))
+					case with == "formula" && i > 0:
+						exprs = append(exprs, compared(
+							operation(condition.OpMul, number("10"), propertyOf(e, "n")), condition.Ge,
+							operation(condition.OpSub, propertyOf(fmt.Sprint("e", i-1), "n"), number("1000"))))
 					}
 				}
 				ask(b, q, exprs...)
@@ -57,4 +62,8 @@ func benchConditions(b *testing.B, p *powerLaw, q *matcher.Query, updates int) {
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(float64(total), "matches")
 	b.ReportMetric(float64(total)/1e6/least.Seconds(), "M-produced/s")
+}
+
+func operation(op condition.Op, args ...*condition.Expr) *condition.Expr {
+	return &condition.Expr{Op: op, Args: args}
 }

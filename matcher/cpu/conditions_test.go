@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -76,6 +77,63 @@ func TestS17AnUpdateThatFailsItsConditionCostsNoSearch(t *testing.T) {
 			require.Equal(t, passes, !res[0].Count.IsZero())
 			done()
 		}
+	}
+}
+
+// TestA13CountsWithConditionsOnVerticesAreMultiplied counts a star whose centre and leaves are asked about: as many
+// steps as there are edges find the matches, which are far more. In a batch that revises a vertex for which that
+// matters, they are counted one by one; in one that revises a vertex for which it does not, they are multiplied.
+func TestA13CountsWithConditionsOnVerticesAreMultiplied(t *testing.T) {
+	schema := &property.Schema{Vertices: property.Declarations{property.Any: {"n": {Kind: property.Int64}}}}
+	q := &matcher.Query{Name: "star", Version: 1, Emit: matcher.EmitCounts}
+	const leaves, data = 4, 20
+	for i := range leaves + 1 {
+		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("v", i), Label: "A"})
+		if i > 0 {
+			q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", i), To: i, Either: true})
+		}
+	}
+	c := &matchertest.Case{Schema: schema, Where: matchertest.Where{}}
+	var exprs []*condition.Expr
+	for _, v := range q.Vertices {
+		exprs = append(exprs, compared(propertyOf(v.Name, "n"), condition.Gt, number("5")))
+	}
+	require.NoError(t, c.Ask(q, exprs...))
+	of := func(n int64) dyngraph.Attr { return dyngraph.Attr{Values: []property.Value{property.Int(n)}} }
+	var graph, insert []dyngraph.Update
+	graph = append(graph, dyngraph.Update{Op: dyngraph.InsertVertex, Key: "hub", Label: "A", Attr: of(6)})
+	for i := range data + 2 { // two leaves are below
+		key := fmt.Sprint("leaf", i)
+		graph = append(graph, dyngraph.Update{Op: dyngraph.InsertVertex, Key: key, Label: "A",
+			Attr: of(int64(min(6, 4+i)))})
+		insert = append(insert, dyngraph.Update{Op: dyngraph.InsertEdge, From: "hub", To: key})
+	}
+	for name, batch := range map[string]struct {
+		revise     dyngraph.Update
+		matches    uint64
+		multiplied bool
+	}{
+		"no vertex":             {dyngraph.Update{}, 20 * 19 * 18 * 17, true},
+		"within what holds":     {dyngraph.Update{Key: "leaf7", Attr: of(9)}, 20 * 19 * 18 * 17, true},
+		"to where it holds":     {dyngraph.Update{Key: "leaf0", Attr: of(6)}, 21 * 20 * 19 * 18, false},
+		"to where it does not":  {dyngraph.Update{Key: "leaf7", Attr: of(5)}, 19 * 18 * 17 * 16, false},
+		"within what holds not": {dyngraph.Update{Key: "leaf0", Attr: of(1)}, 20 * 19 * 18 * 17, true},
+	} {
+		g := dyngraph.NewGraph(dyngraph.Options{Schema: schema})
+		// The first edge is there before, so that the batch brings no new triple of labels.
+		x := newBenchOf(t, g, append(slices.Clone(graph), insert[0]), q, Options{Threads: 1})
+		us := slices.Clone(insert)
+		if batch.revise.Key != "" {
+			batch.revise.Op, batch.revise.Named = dyngraph.ReviseVertex, []int{0}
+			us = append(us, batch.revise)
+		}
+		done := x.stage(us)
+		res, err := x.b.Search(t.Context(), dyngraph.Inserted,
+			[]matcher.Request{{Plan: x.plan, Want: matcher.WantCount, Before: matcher.AllOrders}}, nil, nil)
+		require.NoError(t, err)
+		require.Equal(t, matcher.CountOf(batch.matches), res[0].Count, name)
+		require.Equal(t, batch.multiplied, res[0].Steps < 2000, "%s: %d steps", name, res[0].Steps)
+		done()
 	}
 }
 

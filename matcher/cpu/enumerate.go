@@ -36,8 +36,12 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	var stop atomic.Bool
 	defer work.StopWith(ctx, &stop)()
 	var adj *labeladj.Index
-	if want == matcher.WantCount && c.countPlan != nil {
-		b.addWildcards(c.countPlan)
+	countPlan := c.countPlan
+	if want != matcher.WantCount || b.isRevised(c) {
+		countPlan = nil
+	}
+	if countPlan != nil {
+		b.addWildcards(countPlan)
 		adj = b.labelIndex()
 	}
 	var mu sync.Mutex
@@ -67,10 +71,6 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		pool.Join(&s.Worker)
 		s.UseMemo(&endings)
 		var total matcher.Count
-		countPlan := c.countPlan
-		if want != matcher.WantCount {
-			countPlan = nil
-		}
 		if countPlan != nil {
 			s.counter.Start(countPlan, adj, nil)
 		}

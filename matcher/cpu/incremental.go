@@ -36,7 +36,9 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 type task struct {
 	o *program.Order
 	program.NetPair
-	net   uint32 // order of the net edge where matches are found one by one, otherwise its place in its group
+	// net is the order of the net edge; of a plan that is counted without enumeration only if it has conditions, or the
+	// label has parallel edges.
+	net   uint32
 	label dyngraph.LabelID
 }
 
@@ -114,7 +116,7 @@ func (b *Backend) how(r matcher.Request) byHow {
 		return byRows
 	case r.Want == matcher.WantAny:
 		return byWitness
-	case b.plans[r.Plan].countPlan == nil:
+	case b.plans[r.Plan].countPlan == nil || b.isRevised(b.plans[r.Plan]) || r.Silence != nil: // one by one
 		return byCounting
 	}
 	return bySums

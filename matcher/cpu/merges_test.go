@@ -24,7 +24,11 @@ func TestP4RangesOfOneSetOfVertices(t *testing.T) {
 		q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", k), From: 0, To: 1})
 	}
 	q.Edges = append(q.Edges, matcher.QueryEdge{Name: "e4", From: 1, To: 2, Label: "on"})
-	const parallel, ends = 17, 4
+	const ends = 4
+	parallel, memory := 17, 1<<20
+	if matchertest.UnderRace { // a seventh of the rows, and of the memory
+		parallel, memory = 10, 1<<17
+	}
 	var graph []dyngraph.Update
 	for i := range parallel {
 		graph = append(graph, dyngraph.Update{Op: dyngraph.InsertEdge, From: "a", To: "b", Label: fmt.Sprint("l", i)})
@@ -33,7 +37,7 @@ func TestP4RangesOfOneSetOfVertices(t *testing.T) {
 		graph = append(graph, dyngraph.Update{Op: dyngraph.InsertEdge, From: "b", To: fmt.Sprint("c", i), Label: "on"})
 	}
 	matchertest.ForSeeds(t, 1, func(t *testing.T, rng *rand.Rand) {
-		one, many := New(Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}), eager(t, 2+rng.IntN(3), 1<<20)
+		one, many := New(Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}), eager(t, 2+rng.IntN(3), memory)
 		x := matchertest.NewBench(t, true, plan.New(), []*matcher.Query{q}, one, many)
 		x.Stage([]dyngraph.Message{{Updates: graph[1:]}})
 		x.Commit()

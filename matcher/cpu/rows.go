@@ -265,9 +265,17 @@ func (g *group) Begin() (*rowsort.Layout, *rowsort.File) { return g.s.of[g.reque
 // Find implements capped: the rows of all orders that begin with the anchor come together in the sorter.
 func (g *group) Find(c *backtrack.CanonicalSearch, limit uint64) {
 	b := g.s.b
-	of := b.plans[g.s.reqs[g.request].Plan]
+	of, n := b.plans[g.s.reqs[g.request].Plan], &b.delta.Net[g.order]
+	if n.Vertex {
+		b.eachRevised(n, func(x *compiled, at int) {
+			if x == of && !c.Over {
+				c.FromAnchor(of.canonicalRevised(b.filter, at), n, g.order, limit)
+			}
+		})
+		return
+	}
 	for i := range of.plan.Anchored {
-		if c.FromAnchor(of.canonical(b.filter, i), &b.delta.Net[g.order], g.order, limit); c.Over {
+		if c.FromAnchor(of.canonical(b.filter, i), n, g.order, limit); c.Over {
 			return
 		}
 	}

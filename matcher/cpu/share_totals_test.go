@@ -108,7 +108,7 @@ func TestS7SharedTotalsAreThoseOfTheReference(t *testing.T) {
 		}
 		ref, backends := reference.New(), []matcher.Backend{}
 		oneByOne := rng.IntN(2) == 0
-		step := 1
+		step := 2
 		if matchertest.UnderRace {
 			step = 3
 		}

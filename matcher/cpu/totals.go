@@ -108,11 +108,11 @@ func (t *totals) runTasks(
 ) (less matcher.Count) {
 	t.begin()
 	r := t.run
-	r.tasksOf = tasksOf{t: t, tasks: tasks, want: req.Want, views: views, result: result}
+	r.tasksOf = tasksOf{t: t, tasks: tasks, want: req.Want, silence: req.Silence, views: views, result: result}
 	if result.Over = r.meter.Begin(req.Budget, true); result.Over != matcher.NoCause {
 		return less
 	}
-	if req.Want != matcher.WantAny {
+	if t.b.how(*req) == bySums {
 		r.countPlan = t.b.plans[req.Plan].countPlan
 	}
 	if r.countPlan != nil {
@@ -141,6 +141,7 @@ type tasksOf struct {
 	t         *totals
 	tasks     []task
 	want      matcher.Want
+	silence   *matcher.Silence
 	countPlan *count.Plan // nil when counting must enumerate
 	index     *labeladj.Index
 	views     *ivm.ViewSet
@@ -154,6 +155,7 @@ func (r *tasksRun) worker() {
 	began := b.work.Now()
 	s, own := t.search(r.want)
 	defer t.done(s, own)
+	s.Silence = r.silence
 	r.pool.Join(&s.Worker)
 	s.Measure(&r.meter)
 	var more, fewer matcher.Count
@@ -168,7 +170,11 @@ func (r *tasksRun) worker() {
 		for _, x := range chunk {
 			if r.countPlan != nil {
 				a := count.Anchor{Edge: x.o.Anchor, From: x.o.Steps[0].Vertex, To: x.o.Steps[1].Vertex}
-				m, l := s.counter.FromAnchor(a, t.sign, x.NetPair, x.label)
+				edge := dyngraph.NoEdge
+				if b.g.HasParallel(x.label) {
+					edge = b.delta.Net[x.net].Edge
+				}
+				m, l := s.counter.FromAnchor(a, t.sign, x.NetPair, x.label, x.net, edge)
 				more, fewer = more.Add(m), fewer.Add(l)
 			} else {
 				s.FromAnchor(x.o, &b.delta.Net[x.net], x.net)

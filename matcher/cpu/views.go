@@ -123,7 +123,7 @@ func (b *Backend) oneByOne(req *matcher.Request, phase uint64) bool {
 
 // viewsAt returns the views that answer a request in a phase, nil if none do.
 func (b *Backend) viewsAt(req *matcher.Request, phase uint64) *ivm.ViewSet {
-	if c := b.plans[req.Plan]; c.viewsPhase == phase && req.Want == matcher.WantCount && req.Before > 0 {
+	if c := b.plans[req.Plan]; c.viewsPhase == phase && b.how(*req) == bySums && req.Before > 0 {
 		return c.views
 	}
 	return nil

@@ -196,6 +196,7 @@ func (w *worker) search(g *group, starts []start, p *groupPart) (tripped, first 
 	began := se.Told
 	se.Closed = &of.closed
 	w.at, w.starts, se.Next, se.Gave = g, starts, se.Steps+se.Every, false
+	se.Silence = s.reqs[g.request].Silence
 	se.Stopped, se.Tripped = false, false
 	g.cut.Measure(&se.Search)
 	if len(starts) == 0 && !se.Stopped {

@@ -30,7 +30,7 @@ type kind struct {
 // fitting yields the kinds of one sign that fit an oriented pattern edge, by the labels of a plan.
 func (k *kinds) fitting(sign dyngraph.Sign, want [3]dyngraph.LabelID) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		if !slices.Contains(want[:], matcher.AnyLabel) {
+		if !slices.ContainsFunc(want[:], matcher.SeveralLabels) {
 			if i, ok := k.number[kind{want, sign}]; ok {
 				yield(int(i))
 			}
@@ -52,7 +52,10 @@ func newKinds(g *dyngraph.Graph, d *dyngraph.Delta) *kinds {
 	view := g.View(dyngraph.New)
 	for i := range d.Net {
 		e := &d.Net[i]
-		x := kind{[3]dyngraph.LabelID{view.Label(e.From), e.Label, view.Label(e.To)}, e.Sign}
+		x := kind{} // of a revised vertex: of neither sign, so that nothing fits it
+		if !e.Vertex {
+			x = kind{[3]dyngraph.LabelID{view.Label(e.From), e.Label, view.Label(e.To)}, e.Sign}
+		}
 		at, ok := k.number[x]
 		if !ok {
 			at = uint32(len(k.all))

@@ -56,7 +56,7 @@ func TestKinds(t *testing.T) {
 				want := [3]dyngraph.LabelID{}
 				for i := range want {
 					want[i] = []dyngraph.LabelID{dyngraph.LabelID(rng.IntN(labels + 1)), matcher.AnyLabel,
-						matcher.UnknownLabel}[rng.IntN(8)/3]
+						matcher.UnknownLabel, matcher.LabelSet(0, dyngraph.LabelID(rng.IntN(labels+1)))}[rng.IntN(8)/2]
 				}
 				sign := dyngraph.Sign(2*rng.IntN(2) - 1)
 				fit := slices.Sorted(got.fitting(sign, want))

@@ -92,7 +92,8 @@ type Backend struct {
 	delta    *dyngraph.Delta
 	plans    map[*matcher.Plan]*compiled
 	mirror   *mirror.Mirror
-	kinds    *kinds // of the staged batch; made when the device first searches it
+	kinds    *kinds                 // of the staged batch; made when the device first searches it
+	matters  map[*matcher.Plan]bool // whether the staged batch revises vertices that matter for a plan, once asked
 	fits     placement.Sizer
 	run      runner
 	progress *matcher.Progress
@@ -129,8 +130,7 @@ func (b *Backend) TellProgress(p *matcher.Progress) {
 // Name implements matcher.Backend.
 func (b *Backend) Name() string { return "cuda" }
 
-// beyond stands for the programs of a plan that the device cannot search, because its pattern has too many edges or it
-// has conditions.
+// beyond stands for the programs of a plan that the device cannot search (matcher.Plan.NotOnGPU).
 var beyond = &compiled{}
 
 // A program has room for as many edges as a device searches.
@@ -158,14 +158,15 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	}
 	b.mirror.BitsStale = true
 	b.plans = make(map[*matcher.Plan]*compiled, len(plans))
-	t := &table{columns: map[listKey]uint32{}}
+	t := newTable()
 	for _, p := range plans {
 		if b.plans[p] == nil {
-			if b.plans[p] = beyond; len(p.Query.Edges) <= matcher.MaxGPUEdges && !p.Query.Conditioned() {
+			if b.plans[p] = beyond; isOn(p) {
 				b.plans[p] = compile(p, b.g.View(dyngraph.New), b.filter, t, b.opt)
 			}
 		}
 	}
+	b.mirror.Reads(len(t.where.intervals) > 0, t.where.ofEdges, t.where.ofVertices)
 	b.run.table, b.run.uploaded, b.run.rate = t, false, [2]float64{-1, -1}
 	if b.opt.Placement != nil {
 		b.fits.Set(plans)
@@ -175,7 +176,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 
 // Stage implements matcher.Backend.
 func (b *Backend) Stage(d *dyngraph.Delta) error {
-	b.delta, b.kinds = d, nil
+	b.delta, b.kinds, b.matters = d, nil, map[*matcher.Plan]bool{}
 	if !b.lost {
 		began := b.clock()
 		b.mirror.Stage(d)

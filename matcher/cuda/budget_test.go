@@ -382,7 +382,8 @@ func TestAnOpenBatchIsMetered(t *testing.T) {
 func TestS11DecisionsReplayed(t *testing.T) {
 	decisions := map[string]int{}
 	enough := func() bool {
-		return min(decisions["cuda"], decisions["cpu"], decisions["snapshot"]) > 2 && decisions["query_matches"] > 0
+		return min(decisions["cuda"], decisions["cpu"], decisions["snapshot"]) > 2 && decisions["query_matches"] > 0 &&
+			decisions["query_output"] > 0
 	}
 	matchertest.ForSeedsUntil(t, 6, enough, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 4)).With(func(q *matcher.Query) {
@@ -403,6 +404,8 @@ func TestS11DecisionsReplayed(t *testing.T) {
 			limits.BatchTime = 1
 		} else if rng.IntN(2) == 0 {
 			limits.QueryMatches = 1 + rng.Uint64N(8)
+		} else if rng.IntN(2) == 0 {
+			limits = matcher.Limits{QueryOutput: matchertest.RecordBytes * (1 + rng.Int64N(8))}
 		}
 		backends := []func() matcher.Backend{
 			func() matcher.Backend {
@@ -436,7 +439,7 @@ func TestS11DecisionsReplayed(t *testing.T) {
 					decided := d.Batch(c.Batches[n]).Decided
 					decisions[be.Name()] += len(decided)
 					for _, x := range decided {
-						if x.Cause == matcher.CauseQuery && be.Name() == "cuda" {
+						if (x.Cause == matcher.CauseQuery || x.Cause == matcher.CauseOutput) && be.Name() == "cuda" {
 							decisions[x.Cause.String()]++
 						}
 					}

@@ -34,6 +34,7 @@ func TestS12ClosedFormsBesideADevice(t *testing.T) {
 					CPU:       cpu.Options{Threads: 2, Clock: clock},
 					Clock:     clock,
 					Timeout:   context.WithTimeout,
+					Slice:     1 << 10, // the emulator takes a minute for the default
 					Placement: placement.New(placement.Options{Fill: 1, Explore: 0.04}),
 				},
 			)

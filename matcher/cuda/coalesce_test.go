@@ -29,7 +29,7 @@ func TestP2CoalescedSearch(t *testing.T) {
 			q := matchertest.RandomQueryOf(rng, 3+rng.IntN(3), string(rune('p'+i)), directed, shape.Labels)
 			q.Unit = matcher.Unit(rng.IntN(8) / 7)
 			for j := range q.Vertices {
-				if q.Vertices[j].Label = ""; rng.IntN(6) == 0 {
+				if q.Vertices[j].Label, q.Vertices[j].AnyOf = "", nil; rng.IntN(6) == 0 {
 					q.Vertices[j].Label = "L"
 				}
 			}

@@ -45,8 +45,8 @@ func newBackendWith(t testing.TB, rng *rand.Rand, o cuda.Options) matcher.Backen
 	return b
 }
 
-// withoutWildcards gives every vertex and edge of most queries a label that data has, so that the device has something
-// to do.
+// withoutWildcards gives every vertex and edge of most queries a label that data has, or alternatives, so that the
+// device has something to do.
 func withoutWildcards(rng *rand.Rand, c *matchertest.Case) *matchertest.Case {
 	return c.With(func(q *matcher.Query) {
 		q.Unit = matcher.Unit(rng.IntN(2))
@@ -55,8 +55,13 @@ func withoutWildcards(rng *rand.Rand, c *matchertest.Case) *matchertest.Case {
 		}
 		q.Edges = slices.Clone(q.Edges)
 		for i := range q.Edges {
-			if l := c.Labels.Edge; q.Edges[i].Label == "" {
-				q.Edges[i].Label = l[rng.IntN(len(l))]
+			from := c.Labels.Edge
+			anyOf := q.Edges[i].AnyOf
+			if anyOf != nil && rng.IntN(2) == 0 { // which declare what conditions read
+				from, anyOf, q.Edges[i].AnyOf = anyOf, nil, nil
+			}
+			if q.Edges[i].Label == "" && anyOf == nil {
+				q.Edges[i].Label = from[rng.IntN(len(from))]
 			}
 			if c.Directed {
 				q.Edges[i].Either = false
@@ -109,10 +114,50 @@ func TestP2BackendsAgree(t *testing.T) {
 func TestP2BackendsAgreeOnConditions(t *testing.T) {
 	var seen compared
 	matchertest.ForSeedsUntil(t, rounds, seen.all, func(t *testing.T, rng *rand.Rand) {
-		c := withoutWildcards(rng, matchertest.RandomCaseWhere(rng, 4, rng.IntN(2) == 0))
+		c := withoutWildcards(rng, matchertest.RandomCaseWhere(rng, 4, rng.IntN(2) == 0)).
+			With(func(q *matcher.Query) { q.SilentChange = rng.IntN(3) == 0 })
 		want, got := cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())}), newBackend(t, rng)
 		playOn(t, rng, &seen, matchertest.NewBenchOf(t, c.Graph(), plan.New(), c.Queries, want, got), want, got,
 			c.Batches)
+	})
+}
+
+// TestS20BackendsAgree does the same where edges expire.
+func TestS20BackendsAgree(t *testing.T) {
+	var seen compared
+	matchertest.ForSeedsUntil(t, rounds, seen.all, func(t *testing.T, rng *rand.Rand) {
+		c := withoutWildcards(rng, matchertest.RandomCase(rng, 4))
+		want, got := cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())}), newBackend(t, rng)
+		bench := matchertest.NewBenchOf(t, c.Graph(), plan.New(), c.Queries, want, got)
+		bench.Expire(1000 * (1 + rng.Int64N(50)))
+		playOn(t, rng, &seen, bench, want, got, c.Batches)
+	})
+}
+
+// TestP2BackendsAgreeOnParallelEdges does the same where some labels may have parallel edges, from some batch on or
+// not.
+func TestP2BackendsAgreeOnParallelEdges(t *testing.T) {
+	var seen compared
+	parallel := 0
+	all := func() bool { return seen.all() && parallel > 0 }
+	matchertest.ForSeedsUntil(t, rounds, all, func(t *testing.T, rng *rand.Rand) {
+		c := withoutWildcards(rng, matchertest.RandomCaseIDs(rng, 4))
+		label, some := c.Labels.Edge[0], rng.IntN(2) == 0
+		for _, batch := range c.Batches {
+			for _, m := range batch {
+				for i := range m.Updates {
+					if u := &m.Updates[i]; some && u.Label != label {
+						u.Attr.ID = ""
+					}
+				}
+			}
+		}
+		want, got := cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())}), newBackend(t, rng)
+		bench := matchertest.NewBenchOf(t, c.Graph(), plan.New(), c.Queries, want, got)
+		playOn(t, rng, &seen, bench, want, got, c.Batches)
+		if bench.Graph.AnyParallel() {
+			parallel++
+		}
 	})
 }
 
@@ -126,14 +171,14 @@ func TestP2BackendsAgreeOnLargerGraphs(t *testing.T) {
 		for i := range 4 {
 			q := matchertest.RandomQueryOf(rng, 2+rng.IntN(5), fmt.Sprint("q", i), shape.Directed, shape.Labels)
 			for j := range q.Vertices {
-				if q.Vertices[j].Label == "" && rng.IntN(4) > 0 {
+				if q.Vertices[j].Label == "" && q.Vertices[j].AnyOf == nil && rng.IntN(4) > 0 {
 					q.Vertices[j].Label = shape.Labels.Vertex[rng.IntN(3)]
 				}
 			}
 			for j := range q.Edges {
 				q.Edges[j].Either = !shape.Directed
 				if q.Edges[j].Label == "" {
-					q.Edges[j].Label = shape.Labels.Edge[rng.IntN(2)]
+					q.Edges[j].Label, q.Edges[j].AnyOf = shape.Labels.Edge[rng.IntN(2)], nil
 				}
 			}
 			q.Unit = matcher.Unit(rng.IntN(2))

@@ -3,9 +3,10 @@
 // GPU), device (memory, trace) and, in matcher/cpu, rowsort (rows that the device's memory does not hold, or that tie
 // in their vertices).
 //
-//   - program.go, class.go: matching orders as data for the kernels (kernels/plan.cuh). A vertex predicate or a time
-//     window would be a field of Step or Back, and only kernels/admission.cuh would read it. The identity of an edge is
-//     a field of Back.
+//   - program.go, class.go: matching orders as data for the kernels (kernels/plan.cuh). The identity of an edge is a
+//     field of Back.
+//   - where.go: conditions as data: intervals of truth words of edges, instructions for values of several elements, and
+//     sets of labels (kernels/where.cuh). matcher.Plan.NotOnGPU keeps plans with other conditions from the device.
 //   - runner.go, pass.go, limits.go: launches, and their steps and time, charged to budgets.
 //   - waves.go, produce.go, orderer.go: searches for rows, in waves of anchors; the device sorts the rows of a wave. A
 //     counting method is a kernel that pass launches before the general one, as it does with wbmflat.

@@ -71,8 +71,10 @@ func (b *Backend) view(which dyngraph.Which, program uint32, budget *matcher.Bud
 	j := &job{
 		graph:    b.mirror.Graph(),
 		slots:    b.mirror.Slots(),
+		layers:   b.mirror.Layers(),
 		sees:     kernels.SeeView,
 		old:      which == dyngraph.Old,
+		where:    b.replaces(),
 		requests: 1,
 		vertices: int(b.g.IDBound()),
 		owner:    slices.Repeat([]uint32{kernels.None}, len(b.run.table.programs)),
@@ -91,7 +93,7 @@ func (b *Backend) total(
 	budget *matcher.Budget,
 ) (r matcher.Result, wide bool, err error) {
 	began := b.clock()
-	err = b.mirror.CatchUp(ctx, b.delta)
+	err = b.mirror.CatchUp(ctx, b.delta, which)
 	b.mirror.Took = b.clock() - began
 	if err != nil {
 		return r, false, err

@@ -38,12 +38,12 @@ func TestS12BlocksOfMatches(t *testing.T) {
 				q = ringOf(rng, q.Name, 3+rng.IntN(2))
 			}
 			for j := range q.Vertices {
-				if q.Vertices[j].Label == "" && rng.IntN(4) > 0 {
+				if q.Vertices[j].Label == "" && q.Vertices[j].AnyOf == nil && rng.IntN(4) > 0 {
 					q.Vertices[j].Label = shape.Labels.Vertex[rng.IntN(2)]
 				}
 			}
 			for j := range q.Edges {
-				q.Edges[j].Either, q.Edges[j].Label = !shape.Directed, shape.Labels.Edge[0]
+				q.Edges[j].Either, q.Edges[j].Label, q.Edges[j].AnyOf = !shape.Directed, shape.Labels.Edge[0], nil
 			}
 			queries = append(queries, q)
 		}

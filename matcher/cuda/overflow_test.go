@@ -24,7 +24,7 @@ func starLayout(leaves int) *rowsort.Layout {
 		q.Edges = append(q.Edges, matcher.QueryEdge{To: v + 1})
 	}
 	p := &matcher.Plan{Query: q}
-	p.EdgeLabels = make([]dyngraph.LabelID, leaves)
+	p.EdgeLabels, p.Several = make([]dyngraph.LabelID, leaves), make([]bool, leaves)
 	return rowsort.NewLayout(dyngraph.View{}, p)
 }
 

@@ -49,6 +49,8 @@ func (r *runner) pass(j *job, n int) (*pass, error) {
 			p.Queue.Slice = min(p.Queue.Slice, uint32(min(turns, r.opt.Slice)))
 		}
 	}
+	w := &p.Graph.Where
+	w.Interval, w.Instr, w.Labels = r.interval.Ptr, r.instr.Ptr, r.labels.Ptr
 	p.Graph.Sees = j.sees
 	if j.old {
 		p.Graph.Old = 1
@@ -114,12 +116,12 @@ func (s *pass) launch(ctx context.Context, wait func() error) error {
 	if flat {
 		p := s.p
 		p.Queue.Take = uint32(min(32, max(1, int(p.Queue.Tasks)/s.shape.Warps())))
-		if err := kernels.RunFlat(r.stream.q, s.shape, p); err != nil {
+		if err := kernels.RunFlat(r.stream.q, s.shape, s.job.kind(), p); err != nil {
 			return err
 		}
 	}
 	s.begun = true
-	if err := kernels.RunSearch(r.stream.q, s.shape, s.job.found == nil, s.p); err != nil {
+	if err := kernels.RunSearch(r.stream.q, s.shape, s.job.kind(), s.p); err != nil {
 		return err
 	}
 	if err := r.stream.end(); err != nil {

@@ -37,14 +37,18 @@ func (c *compiled) of(w matcher.Want) []uint32 {
 // the device, with a count by vertex.
 type listKey struct {
 	class, dir, label, rule uint32
+	test                    kernels.Slice
 }
 
 // table holds the programs of all prepared plans.
 type table struct {
 	programs []kernels.Program
+	where    *where
 	columns  map[listKey]uint32 // memo column
 	images   []uint32           // by image and column of a row: the column of the match's own row to copy
 }
+
+func newTable() *table { return &table{columns: map[listKey]uint32{}, where: newWhere()} }
 
 // compile adds the programs of a plan to t.
 func compile(p *matcher.Plan, view dyngraph.View, f *candidates.Filter, t *table, opt Options) *compiled {
@@ -88,12 +92,17 @@ const (
 // program compiles a matching order.
 func (t *table) program(p *matcher.Plan, o *matcher.Order, f *candidates.Filter, mode uint32,
 	by cause) kernels.Program {
-	c := compiler{p: p, o: o, by: by, at: make([]int, len(p.Query.Vertices)), slot: make([]uint32, len(p.Query.Edges)),
+	c := compiler{t: t, f: f, p: p, o: o, by: by, at: make([]int, len(p.Query.Vertices)),
+		vertexStep: make([]int, len(p.Query.Vertices)),
+		slot:       make([]uint32, len(p.Query.Edges)), edgeStep: make([]int, len(p.Query.Edges)),
 		k: kernels.Program{Mode: mode,
 			Start: 1, Anchor: kernels.None, Vertices: uint32(len(p.Query.Vertices)), Edges: uint32(len(p.Query.Edges))}}
 	c.symmetric = mode != kernels.ModeCount && p.Query.Unit == matcher.Subgraphs
 	if o.Edge >= 0 {
 		c.k.Start, c.k.Anchor, c.mapped, c.slot[o.Edge] = 2, uint32(o.Edge), 1<<o.Edge, kernels.AnchorAt
+		c.edgeStep[o.Edge] = 1
+		anchor := &c.k.Back[kernels.AnchorAt]
+		anchor.Test, anchor.Tests = c.asks(o.Edge)
 	}
 	for i, s := range o.Steps {
 		c.at[s.Vertex] = i
@@ -102,12 +111,13 @@ func (t *table) program(p *matcher.Plan, o *matcher.Order, f *candidates.Filter,
 		class := f.Class(p, s.Vertex)
 		c.vertex(i, uint32(class>>6), 1<<(class&63))
 	}
+	c.checks(t.where)
 	k := &c.k
 	k.Leaves = k.Steps
 	if mode == kernels.ModeCount && by != byOrder {
 		t.leaves(p, k)
 	}
-	if mode != kernels.ModeCount || c.apart {
+	if mode != kernels.ModeCount || c.apart || slices.ContainsFunc(k.Check[:], isChecked) {
 		k.Keep = 1
 	}
 	if mode == kernels.ModeRows && k.Steps >= k.Start+2 && single(k, k.Steps-2) && single(k, k.Steps-1) {
@@ -149,23 +159,25 @@ func plain(k *kernels.Program, step uint32) bool {
 	if s.Vertex == kernels.None || s.Own != s.Backs {
 		return false
 	}
-	return !slices.ContainsFunc(k.Back[s.Back:s.Back+s.Backs], func(b kernels.Back) bool {
-		return b.Label == kernels.AnyLabel || b.Dir == kernels.Either
-	})
+	return !slices.ContainsFunc(k.Back[s.Back:s.Back+s.Backs], isLoose)
 }
 
 // compiler compiles one program.
 type compiler struct {
-	p         *matcher.Plan
-	o         *matcher.Order
-	k         kernels.Program
-	by        cause
-	at        []int    // by pattern vertex: its position in the order
-	slot      []uint32 // by mapped pattern edge: index of its image in State.edge
-	mapped    uint64   // set of pattern edges
-	backs     uint32   // number of back edges in k
-	symmetric bool     // symmetry constraints apply
-	apart     bool     // some edge step reads the images of other edges
+	t    *table
+	f    *candidates.Filter
+	p    *matcher.Plan
+	o    *matcher.Order
+	k    kernels.Program
+	by   cause
+	at   []int    // by pattern vertex: its position in the order
+	slot []uint32 // by mapped pattern edge: index of its image in State.edge
+	// By pattern vertex, and by pattern edge: the program's step that maps it.
+	vertexStep, edgeStep []int
+	mapped               uint64 // set of pattern edges
+	backs                uint32 // number of back edges in k
+	symmetric            bool   // symmetry constraints apply
+	apart                bool   // some edge step reads the images of other edges
 }
 
 // step appends an empty step.
@@ -183,6 +195,7 @@ func (c *compiler) vertex(i int, word uint32, mask uint64) {
 	from := &c.o.Steps[i]
 	s := c.step(i)
 	s.Vertex, s.Word, s.Mask = uint32(from.Vertex), word, mask
+	c.vertexStep[from.Vertex] = int(c.k.Steps) - 1
 	for j := range i {
 		if c.p.MustDiffer[from.Vertex]>>c.o.Steps[j].Vertex&1 != 0 {
 			s.Conflicts |= 1 << j
@@ -201,12 +214,13 @@ func (c *compiler) vertex(i int, word uint32, mask uint64) {
 	given := i < int(c.k.Start) // by the task
 	var own, others []matcher.BackEdge
 	for _, b := range from.Back {
-		if given || loose(b) && len(from.Back) > 1 || c.rivals(b.Edge) != 0 {
+		if given || c.loose(b) && len(from.Back) > 1 || c.rivals(b.Edge) != 0 {
 			others = append(others, b)
 			continue
 		}
 		own = append(own, b)
 		c.mapped |= 1 << b.Edge
+		c.edgeStep[b.Edge] = int(c.k.Steps) - 1
 	}
 	for _, b := range slices.Concat(own, others) {
 		c.back(b, i)
@@ -226,9 +240,13 @@ func (c *compiler) back(b matcher.BackEdge, to int) {
 	if b.Either {
 		dir = kernels.Either
 	}
-	c.k.Back[c.backs] = kernels.Back{From: uint32(b.Step), To: uint32(to), Label: uint32(b.Label), Dir: dir,
-		Edge: uint32(b.Edge),
-		Rule: c.rule(b.Edge), NbrLabel: uint32(c.p.VertexLabels[c.o.Steps[to].Vertex])}
+	nbr := c.p.VertexLabels[c.o.Steps[to].Vertex]
+	if matcher.SeveralLabels(nbr) {
+		nbr = matcher.AnyLabel // the candidate bit knows alternatives
+	}
+	test, tests := c.asks(b.Edge)
+	c.k.Back[c.backs] = kernels.Back{From: uint32(b.Step), To: uint32(to), Label: c.label(b), Dir: dir,
+		Edge: uint32(b.Edge), Rule: c.rule(b.Edge), NbrLabel: uint32(nbr), Test: test, Tests: tests}
 	c.slot[b.Edge] = c.backs
 	c.backs++
 }
@@ -237,6 +255,7 @@ func (c *compiler) back(b matcher.BackEdge, to int) {
 func (c *compiler) edge(position int, back uint32, edge int) {
 	s := c.step(position)
 	s.Back, s.Backs, s.Own = back, 1, 1
+	c.edgeStep[edge] = int(c.k.Steps) - 1
 	for r := c.rivals(edge); r != 0; r &= r - 1 {
 		s.Apart |= 1 << c.slot[bits.TrailingZeros64(r)]
 	}
@@ -259,7 +278,7 @@ func (c *compiler) rivals(edge int) (set uint64) {
 	p := c.p
 	e, l := p.Query.Edges[edge], p.EdgeLabels[edge]
 	for i, x := range p.Query.Edges {
-		if c.mapped>>i&1 == 0 || l != p.EdgeLabels[i] && l != matcher.AnyLabel && p.EdgeLabels[i] != matcher.AnyLabel {
+		if c.mapped>>i&1 == 0 || !matcher.LabelsMeet(l, p.EdgeLabels[i]) {
 			continue
 		}
 		along, against := e.From == x.From && e.To == x.To, e.From == x.To && e.To == x.From
@@ -271,7 +290,26 @@ func (c *compiler) rivals(edge int) (set uint64) {
 }
 
 // loose reports whether a back edge may have several images between two vertices.
-func loose(b matcher.BackEdge) bool { return b.Either || b.Label == matcher.AnyLabel }
+func (c *compiler) loose(b matcher.BackEdge) bool {
+	return b.Either || matcher.SeveralLabels(b.Label) || c.p.Several[b.Edge]
+}
+
+// isLoose is loose, of a compiled back edge.
+func isLoose(b kernels.Back) bool { return b.Label >= kernels.Among || b.Dir == kernels.Either }
+
+// label returns the label of a back edge as the kernels have it: a label, a set of labels, or AnyLabel. A label with
+// parallel edges is a set, too, since each of these has another label on the device.
+func (c *compiler) label(b matcher.BackEdge) uint32 {
+	switch {
+	case b.Label == matcher.AnyLabel:
+		return kernels.AnyLabel
+	case b.Label == matcher.UnknownLabel:
+		return kernels.NoLabel
+	case c.p.Several[b.Edge] || matcher.SeveralLabels(b.Label):
+		return c.t.where.among(matcher.EachLabel(b.Label))
+	}
+	return uint32(b.Label)
+}
 
 // rule returns which staged edges may be the image of a pattern edge.
 func (c *compiler) rule(edge int) uint32 {
@@ -292,7 +330,7 @@ func (c *compiler) rule(edge int) uint32 {
 func (t *table) leaves(p *matcher.Plan, k *kernels.Program) {
 	for k.Leaves > k.Start {
 		s := &k.Step[k.Leaves-1]
-		if s.Vertex == kernels.None || !isLeaf(p, int(s.Vertex)) {
+		if s.Vertex == kernels.None || !isLeaf(p, int(s.Vertex)) || isChecked(k.Check[k.Leaves-1]) {
 			break
 		}
 		ok := true
@@ -316,7 +354,8 @@ next:
 			}
 		}
 		b := &k.Back[s.Back]
-		c := listKey{s.Word<<6 | uint32(bits.TrailingZeros64(s.Mask)), b.Dir, b.Label, b.Rule}
+		c := listKey{s.Word<<6 | uint32(bits.TrailingZeros64(s.Mask)), b.Dir, b.Label, b.Rule,
+			kernels.Slice{First: b.Test, Number: b.Tests}}
 		if _, ok := t.columns[c]; !ok {
 			t.columns[c] = uint32(len(t.columns))
 		}
@@ -349,7 +388,7 @@ func hasLeaf(p *matcher.Plan) bool {
 // alike reports whether two leaves choose from the same neighbours of the same vertex.
 func alike(k *kernels.Program, s, t *kernels.Step) bool {
 	a, b := k.Back[s.Back], k.Back[t.Back]
-	single := a.Label != kernels.AnyLabel && a.Dir != kernels.Either // a vertex that is taken removes one choice
-	return single && s.Word == t.Word && s.Mask == t.Mask && a.From == b.From && a.Label == b.Label && a.Dir == b.Dir &&
-		a.Rule == b.Rule
+	// Along a back edge that is not loose, a vertex that is taken removes one choice.
+	return !isLoose(a) && s.Word == t.Word && s.Mask == t.Mask && a.From == b.From && a.Label == b.Label &&
+		a.Dir == b.Dir && a.Rule == b.Rule && a.Test == b.Test && a.Tests == b.Tests
 }

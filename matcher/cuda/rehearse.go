@@ -8,6 +8,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cuda/internal/mirror"
 	"motifd/matcher/cuda/placement"
 )
 
@@ -23,12 +24,12 @@ func (b *Backend) Rehearse(ctx context.Context, reqs []matcher.Request) (more bo
 	if !b.rehearses() {
 		return false, nil
 	}
-	if b.delta.Replaced > 0 { // there is no choice for this batch
+	if !mirror.Shows(b.delta) { // there is no choice for this batch
 		return true, nil
 	}
 	p := b.opt.Placement
 	if !b.mirror.Loaded {
-		if err := b.mirror.CatchUp(ctx, b.delta); b.failed(err) {
+		if err := b.mirror.CatchUp(ctx, b.delta, dyngraph.New); b.failed(err) {
 			return false, nil
 		} else if err != nil {
 			return false, err

@@ -77,7 +77,7 @@ func (b *Backend) rowsOf(
 	emit func(matcher.Rows) error,
 ) (r matcher.Result, err error) {
 	began := b.clock()
-	err = b.mirror.CatchUp(ctx, b.delta)
+	err = b.mirror.CatchUp(ctx, b.delta, which)
 	b.mirror.Took = b.clock() - began
 	if err != nil {
 		return r, err

@@ -20,8 +20,10 @@ type runner struct {
 	opt      Options
 	table    *table
 	uploaded bool // the programs are on the device
+	layers   int  // mirror.Mirror.Layers when they were uploaded
 
-	program, image, shared, task, run, net, control, parked, box, mail, buffer, memo device.Buffer
+	program, image, interval, instr, labels                          device.Buffer
+	shared, task, run, net, control, parked, box, mail, buffer, memo device.Buffer
 
 	left, flatBox, flatMail device.Buffer // for counts in blocks of matches
 
@@ -55,7 +57,7 @@ type sharedOffsets struct {
 }
 
 func (r *runner) init(dev kernels.Device, opt Options) {
-	*r = runner{dev: dev, stream: stagedStream{dev: dev, timed: opt.Clock != nil}, opt: opt, table: &table{}}
+	*r = runner{dev: dev, stream: stagedStream{dev: dev, timed: opt.Clock != nil}, opt: opt, table: newTable()}
 	r.order.init(dev, opt.RowMemory)
 	for _, b := range r.buffers() {
 		b.Dev = dev
@@ -63,8 +65,8 @@ func (r *runner) init(dev kernels.Device, opt Options) {
 }
 
 func (r *runner) buffers() []*device.Buffer {
-	return []*device.Buffer{&r.program, &r.image, &r.shared, &r.task, &r.left, &r.flatBox, &r.flatMail, &r.run, &r.net,
-		&r.control, &r.parked, &r.box, &r.mail, &r.buffer, &r.memo}
+	return []*device.Buffer{&r.program, &r.image, &r.interval, &r.instr, &r.labels, &r.shared, &r.task, &r.left,
+		&r.flatBox, &r.flatMail, &r.run, &r.net, &r.control, &r.parked, &r.box, &r.mail, &r.buffer, &r.memo}
 }
 
 func (r *runner) Free() error {
@@ -90,8 +92,10 @@ type job struct {
 	owner    []uint32 // by program: request
 	vertices int      // all vertex ids are below it
 	slots    int      // slots of the graph's array
+	layers   int      // of its labels: mirror.Mirror.Layers
 	memo     bool     // there is room for a memo
 	flat     bool     // some tasks are counts that can be made in blocks of matches
+	where    bool     // some programs test conditions
 
 	stride  int // words of a row in the row buffer: its group, vertices, edges, and zeros
 	columns int // vertices of the widest row
@@ -103,6 +107,9 @@ type job struct {
 	shape kernels.Shape // grid of its searches
 	meter *meter        // measures the cost; nil: not measured
 }
+
+// kind returns which of the kernels the job needs.
+func (j *job) kind() kernels.Kind { return kernels.Kind{Rows: j.found == nil, Where: j.where} }
 
 // shape chooses the grid of a job. Each warp may write a number of bytes (each) after the row buffer is full. Patterns
 // with many automorphisms write rows in large portions; their jobs have fewer warps, so that the row buffer keeps three
@@ -123,15 +130,8 @@ func (r *runner) begin(j *job) error {
 	if err := r.stream.open(); err != nil {
 		return err
 	}
-	if !r.uploaded {
-		// The next search overwrites everything that a failed search leaves.
-		if err := r.program.Put(kernels.Bytes(r.table.programs)); err != nil {
-			return err
-		}
-		if err := r.image.Put(kernels.Bytes(r.table.images)); err != nil {
-			return err
-		}
-		r.uploaded = true
+	if err := r.upload(j.layers); err != nil {
+		return err
 	}
 	if _, err := r.control.Reserve(len(kernels.BytesOf(&kernels.Control{}))); err != nil {
 		return err
@@ -142,6 +142,7 @@ func (r *runner) begin(j *job) error {
 			p := &r.table.programs[i]
 			j.columns = max(j.columns, int(p.Vertices))
 			j.stride = max(j.stride, int(1+p.Vertices+p.Edges))
+			j.where = j.where || tests(p)
 			j.flat = j.flat || !r.opt.NoFlat && p.Mode == kernels.ModeCount && p.Flat != 0
 			matches = max(matches, 1+int(p.Images))
 		}
@@ -183,6 +184,29 @@ func (r *runner) begin(j *job) error {
 		return err
 	}
 	return r.forget(j, used)
+}
+
+// upload copies the programs to the device, unless they are there. layers is how many bits of a label of the device
+// tell parallel edges apart.
+func (r *runner) upload(layers int) error {
+	if r.uploaded && r.layers == layers {
+		return nil
+	}
+	// The next search overwrites everything that a failed search leaves.
+	r.uploaded, r.layers = false, layers
+	t := r.table
+	for _, c := range []struct {
+		to   *device.Buffer
+		data []byte
+	}{{&r.program, kernels.Bytes(layeredPrograms(t.programs, layers))}, {&r.image, kernels.Bytes(t.images)},
+		{&r.interval, kernels.Bytes(t.where.intervals)}, {&r.instr, kernels.Bytes(t.where.instrs)},
+		{&r.labels, kernels.Bytes(layeredLabels(t.where.labels, layers))}} {
+		if err := c.to.Put(c.data); err != nil {
+			return err
+		}
+	}
+	r.uploaded = true
+	return nil
 }
 
 // columns returns, for each memo column of the programs, its column in the memo of a job, and the number of these.

@@ -10,6 +10,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/kernels"
 	"motifd/matcher"
+	"motifd/matcher/cuda/internal/mirror"
 )
 
 // Search implements matcher.Backend: it divides the requests between the device and the CPU backend, and merges their
@@ -21,7 +22,7 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 		switch {
 		case b.plans[reqs[i].Plan] == nil:
 			return nil, unprepared(reqs[i].Plan)
-		case !b.lost && b.takes(reqs[i].Plan, reqs[i].Budget):
+		case !b.lost && reqs[i].Silence == nil && b.takes(reqs[i].Plan, reqs[i].Budget):
 			here = append(here, i)
 		default:
 			there = append(there, i)
@@ -46,10 +47,27 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 	return s.results, m.rest()
 }
 
-// takes reports whether the device can do a search. Requests that are metered group by group, large patterns and those
-// with conditions are for the CPU, and so is all of a batch that replaces edges, of which the mirror knows nothing.
+// takes reports whether the device can do a search. Requests that are metered group by group and plans beyond it are
+// for the CPU, and so is all of a batch that the mirror cannot show. Requests with a silence, which look at both views
+// of a match, are the CPU's, too.
 func (b *Backend) takes(p *matcher.Plan, budget *matcher.Budget) bool {
-	return b.plans[p] != beyond && !budget.Metered() && (b.delta == nil || b.delta.Replaced == 0)
+	return b.plans[p] != beyond && !budget.Metered() && (b.delta == nil || mirror.Shows(b.delta) && !b.revised(p))
+}
+
+// revised reports whether the staged batch revises vertices that matter for a plan. Candidate bits do not tell then
+// what holds in which view.
+func (b *Backend) revised(p *matcher.Plan) bool {
+	if len(b.delta.Revised) == 0 || !p.Query.ReadsVertices() {
+		return false
+	}
+	matters, known := b.matters[p]
+	if !known {
+		matters = slices.ContainsFunc(b.delta.Revised, func(r dyngraph.Revision) bool {
+			return p.IsRevisedBy(b.g, r.Vertex)
+		})
+		b.matters[p] = matters
+	}
+	return matters
 }
 
 // search answers the requests that the device can answer.
@@ -196,14 +214,19 @@ func newBatchSearch(
 // budget returns the budget of a request.
 func (s *batchSearch) budget(i int) *matcher.Budget { return s.reqs[i].Budget }
 
+// replaces reports whether a staged batch replaces edges. Only the kernels that test conditions tell their versions.
+func (b *Backend) replaces() bool { return b.delta != nil && b.delta.Replaced > 0 }
+
 // job returns a job for some requests.
 func (s *batchSearch) job(of []int) *job {
-	j := &job{graph: s.b.mirror.Graph(), slots: s.b.mirror.Slots(), net: s.b.mirror.Net(), sees: kernels.SeeInserted,
+	m := s.b.mirror
+	j := &job{graph: m.Graph(), slots: m.Slots(), layers: m.Layers(), net: m.Net(), sees: kernels.SeeInserted,
 		requests: len(s.reqs), vertices: int(s.b.g.IDBound()),
 		owner: slices.Repeat([]uint32{kernels.None}, len(s.b.run.table.programs))}
 	if s.sign == dyngraph.Deleted {
 		j.sees = kernels.SeeDeleted
 	}
+	j.where = s.b.replaces()
 	j.meter = newMeter(of, s.budget, s.results)
 	for _, i := range of {
 		for _, p := range s.b.plans[s.reqs[i].Plan].of(s.reqs[i].Want) {
@@ -227,7 +250,11 @@ func (s *batchSearch) onDevice(ctx context.Context, here []int) error {
 		}
 	}
 	began := s.b.clock()
-	err := s.b.mirror.CatchUp(ctx, s.b.delta)
+	which := dyngraph.New
+	if s.sign == dyngraph.Deleted {
+		which = dyngraph.Old
+	}
+	err := s.b.mirror.CatchUp(ctx, s.b.delta, which)
 	s.catchUp = s.b.clock() - began
 	if err == nil {
 		err = s.totals(ctx, totals)

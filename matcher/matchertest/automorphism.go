@@ -24,7 +24,7 @@ func Automorphisms(q *matcher.Query) []Automorphism {
 			return
 		}
 		for j := range q.Vertices {
-			if usedV[j] || q.Vertices[i].Label != q.Vertices[j].Label {
+			if usedV[j] || q.Vertices[i].Labels().Key() != q.Vertices[j].Labels().Key() {
 				continue
 			}
 			usedV[j], a.Vertices[i] = true, j
@@ -77,7 +77,7 @@ func edgesBetween(q *matcher.Query, u, v int) (n int) {
 // takes tells whether the vertex permutation takes edge i onto edge j.
 func takes(q *matcher.Query, image []int, i, j int) bool {
 	a, b := q.Edges[i], q.Edges[j]
-	if a.Label != b.Label || a.Either != b.Either {
+	if a.Labels().Key() != b.Labels().Key() || a.Either != b.Either {
 		return false
 	}
 	from, to := image[a.From], image[a.To]

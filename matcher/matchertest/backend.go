@@ -3,6 +3,7 @@ package matchertest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,6 +38,8 @@ type Bench struct {
 	backends []matcher.Backend
 	// GoOn has a request go on behind a group that is beyond its budget; otherwise it is stopped there.
 	GoOn bool
+
+	expiry expiry
 }
 
 // NewBench loads the backends from an empty graph and prepares them for the queries, which must be sorted by name.
@@ -84,10 +87,12 @@ func (b *Bench) Plans() []*matcher.Plan { return b.plans }
 // Stage accepts the messages and stages them in the graph and in every backend.
 func (b *Bench) Stage(msgs []dyngraph.Message) *dyngraph.Delta {
 	b.t.Helper()
+	b.expiry.horizons(b.Graph, msgs)
+	b.Graph.ListVertices(slices.ContainsFunc(b.queries, (*matcher.Query).IsVertex))
 	updates, _ := b.Graph.Accept(msgs)
 	delta, err := b.Graph.Stage(updates)
 	b.must(err)
-	if delta.NewTriples {
+	if delta.NewTriples || delta.NewParallel {
 		b.plan()
 	}
 	for _, be := range b.backends {
@@ -119,6 +124,9 @@ func (b *Bench) Requests(f func(i int, r *matcher.Request)) []matcher.Request {
 	reqs := make([]matcher.Request, len(b.plans))
 	for i, p := range b.plans {
 		reqs[i] = matcher.Request{Plan: p, Before: matcher.AllOrders}
+		if p.Query.SilentChange {
+			reqs[i].Silence = &matcher.Silence{}
+		}
 		if f != nil {
 			f(i, &reqs[i])
 		}
@@ -178,7 +186,11 @@ func EdgeOf(view dyngraph.View, e dyngraph.EdgeIndex) Edge {
 	}
 	name := view.LabelName(label)
 	values := declaredOf(view.Graph().Columns(), name, func(column int) property.Value { return view.Value(e, column) })
-	return Edge{a, b, name, values.version()}
+	id := ""
+	if view.Graph().Options().EdgeIDs {
+		id = view.Attr(e).ID
+	}
+	return Edge{a, b, name, id, values.version()}
 }
 
 // RowLine writes row i by ids: vertex ids, then edge identities.
@@ -190,6 +202,9 @@ func RowLine(view dyngraph.View, rows matcher.Rows, i int) string {
 	for e := range rows.Edges {
 		from, to, label := view.Edge(rows.Edge(i, e))
 		fmt.Fprintf(&s, "|%d %d %d", from, to, label)
+		if view.Graph().Options().EdgeIDs {
+			fmt.Fprintf(&s, " %q", view.Attr(rows.Edge(i, e)).ID)
+		}
 	}
 	return s.String()
 }

@@ -19,7 +19,15 @@ type Driver struct {
 	Log []*matcher.Batch
 	// Batches holds what each of them put out.
 	Batches []*Output
+
+	// Isolated removes vertices without edges that no +v declared, after all else in a batch.
+	Isolated bool
+	expiry   expiry
 }
+
+// RecordBytes is the size of the record of a match, as the driver tells the engine (matcher.Limits.QueryOutput), in
+// each fourth batch; in those between, records have twice, four times and eight times as much.
+const RecordBytes = 4000
 
 // Output is what one Step put out.
 type Output struct {
@@ -45,13 +53,17 @@ type Record struct {
 	LossySince uint64
 	// Of EventMatches:
 	Match Match
-	IDs   []uint32 // vertex ids, then (from, to, label) of each edge
-	// Of an anchored match: the order of the anchor is that of (UpdateIndex, its tuple of dense ids).
+	IDs   []uint32 // vertex ids, then the identity of each edge
+	// Of an anchored match: the order of the anchor is that of (UpdateIndex, AnchorIDs). Of deleted elements edges come
+	// before vertices, of others behind them; then the tuple of dense ids decides.
 	Anchored    bool
 	Anchor      dyngraph.Position
-	AnchorEdge  Edge
+	AnchorEdge  Edge // of a revised vertex: with it at both ends
 	UpdateIndex uint32
-	AnchorIDs   [3]uint32
+	AnchorIDs   []uint32
+	// Expired tells that the anchor is an edge that expired, whose time is AnchorTS.
+	Expired  bool
+	AnchorTS int64
 }
 
 // NewDriver makes an engine over an empty graph. The test closes it.
@@ -114,17 +126,37 @@ func (d *Driver) Remove(name string) *Output {
 func (d *Driver) Change(ch *matcher.QueryChange) *Output {
 	d.t.Helper()
 	prepared, err := d.Engine.PrepareChange(ch)
+	if errors.Is(err, matcher.ErrCompeting) {
+		prepared, err = d.asBefore(ch), nil
+	}
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	return d.Step(&matcher.Batch{Number: d.next(), Change: prepared})
 }
 
+// asBefore prepares the registration of a query that is refused now, as it is in the logs of earlier versions.
+func (d *Driver) asBefore(ch *matcher.QueryChange) *matcher.QueryChange {
+	q := *ch.Add
+	prepared := &matcher.QueryChange{Add: &q}
+	q.Version = 1
+	for _, s := range d.Engine.Queries() {
+		if s.Query.Name == q.Name {
+			q.Version = s.Query.Version + 1
+			if !s.Removed {
+				prepared.Remove = q.Name
+			}
+		}
+	}
+	return prepared
+}
+
 // Batch accepts messages and steps over those that were accepted.
 func (d *Driver) Batch(msgs []dyngraph.Message) *Output {
 	d.t.Helper()
+	horizons := d.expiry.horizons(d.Engine.Graph(), msgs)
 	updates, rejects := d.Engine.Accept(msgs)
-	out := d.Step(&matcher.Batch{Number: d.next(), Updates: updates})
+	out := d.Step(&matcher.Batch{Number: d.next(), Updates: updates, Horizons: horizons, Isolated: d.Isolated})
 	out.Rejects = rejects
 	return out
 }
@@ -154,6 +186,9 @@ func (d *Driver) try(ctx context.Context, b *matcher.Batch, look func(*matcher.E
 		}
 		out.record(d.t, b, ev)
 		kept.add(ev, out)
+		if ev.Kind == matcher.EventMatches {
+			ev.Wrote(ev.Records(), int64(ev.Records())*RecordBytes<<(b.Number%4))
+		}
 		return look(ev)
 	}, func(err error) error {
 		settled++
@@ -211,8 +246,10 @@ func (o *Output) record(t testing.TB, b *matcher.Batch, ev *matcher.Event) {
 		}
 		if n := ev.AnchorEdge; n != nil {
 			r.Anchored, r.Anchor, r.UpdateIndex = true, ev.Anchor.Pos, n.UpdateIndex
-			r.AnchorEdge = EdgeOf(ev.View, n.Edge)
-			r.AnchorIDs = [3]uint32{uint32(n.From), uint32(n.To), uint32(n.Label)}
+			r.AnchorEdge, r.AnchorIDs = anchorOf(ev.View, n)
+			if n.Expired() {
+				r.expired(t, ev)
+			}
 		}
 		r.Index = uint64(len(o.Records))
 		o.Records = append(o.Records, r)
@@ -231,9 +268,11 @@ func (o *Output) record(t testing.TB, b *matcher.Batch, ev *matcher.Event) {
 	}
 	if r.Anchored = ev.Anchor != nil; r.Anchored {
 		n := ev.AnchorEdge
-		r.Anchor, r.UpdateIndex, r.AnchorEdge = ev.Anchor.Pos, n.UpdateIndex, EdgeOf(ev.View, n.Edge)
-		r.AnchorIDs = [3]uint32{uint32(n.From), uint32(n.To), uint32(n.Label)}
-		if b.Updates[n.UpdateIndex].Pos != ev.Anchor.Pos || n.Sign != ev.Sign {
+		r.Anchor, r.UpdateIndex = ev.Anchor.Pos, n.UpdateIndex
+		r.AnchorEdge, r.AnchorIDs = anchorOf(ev.View, n)
+		if n.Expired() {
+			r.expired(t, ev)
+		} else if b.Updates[n.UpdateIndex].Pos != ev.Anchor.Pos || n.Sign != ev.Sign {
 			t.Errorf("batch %d: anchor %+v does not agree with its edge %+v", b.Number, ev.Anchor, n)
 		}
 	}
@@ -250,11 +289,25 @@ func (o *Output) record(t testing.TB, b *matcher.Batch, ev *matcher.Event) {
 		m.Index = uint64(len(o.Records))
 		m.Match = MatchOf(ev.View, ev.Rows, i)
 		m.IDs = identities(t, ev, i)
-		if r.Anchored && !slices.Contains(m.Match.Edges, r.AnchorEdge) {
+		if r.Anchored && !slices.Contains(m.Match.Edges, r.AnchorEdge) &&
+			!(ev.AnchorEdge.Vertex && slices.Contains(m.Match.Vertices, r.AnchorEdge.From)) {
 			t.Errorf("batch %d: match %v without its anchor %v", b.Number, m.Match, r.AnchorEdge)
 		}
 		o.Records = append(o.Records, m)
 	}
+}
+
+// anchorOf returns a net element by keys, and what orders it within its place.
+func anchorOf(view dyngraph.View, n *dyngraph.NetEdge) (Edge, []uint32) {
+	class := uint32(1)
+	if n.Vertex {
+		v := vertexOf(view, n.From)
+		if class -= uint32(n.Sign); n.Revised && n.Sign == dyngraph.Deleted {
+			class++ // behind the deleted ones
+		}
+		return Edge{From: v, To: v}, []uint32{class, uint32(n.From), uint32(n.To)}
+	}
+	return EdgeOf(view, n.Edge), append([]uint32{class}, identityOf(view, n.Edge)...)
 }
 
 // identities returns the row by ids, and checks that all of it is in the event's view.
@@ -269,10 +322,23 @@ func identities(t testing.TB, ev *matcher.Event, i int) []uint32 {
 		if !ev.View.Visible(ev.Rows.Edge(i, e)) {
 			t.Errorf("query %s: edge %d is not in the view", ev.Query.Name, ev.Rows.Edge(i, e))
 		}
-		from, to, label := ev.View.Edge(ev.Rows.Edge(i, e))
-		ids = append(ids, uint32(from), uint32(to), uint32(label))
+		ids = append(ids, identityOf(ev.View, ev.Rows.Edge(i, e))...)
 	}
 	return ids
+}
+
+// identityOf returns an edge's identity as numbers that compare as identities do: its ends and label and, where ids
+// identify edges, the bytes of its id, each plus 1, and 0.
+func identityOf(view dyngraph.View, e dyngraph.EdgeIndex) []uint32 {
+	from, to, label := view.Edge(e)
+	ids := []uint32{uint32(from), uint32(to), uint32(label)}
+	if !view.Graph().Options().EdgeIDs {
+		return ids
+	}
+	for _, b := range []byte(view.Attr(e).ID) {
+		ids = append(ids, uint32(b)+1)
+	}
+	return append(ids, 0)
 }
 
 // check checks the canonical order of DESIGN S7 and S12, strictly: nothing comes twice.
@@ -286,6 +352,33 @@ func (o *Output) check(t testing.TB, b *matcher.Batch) {
 	}
 }
 
+// expired notes an anchor that has expired.
+func (r *Record) expired(t testing.TB, ev *matcher.Event) {
+	a := ev.Anchor
+	r.Expired, r.AnchorTS = true, a.Attr.TS
+	if a.Op == dyngraph.ExpireVertex {
+		if v := r.AnchorEdge.From; a.Key != v.Key || a.Label != v.Label || ev.Sign != dyngraph.Deleted {
+			t.Errorf("batch %d: anchor %+v is of the removed vertex %v", ev.Batch, a, v)
+		}
+		return
+	}
+	from, to := r.AnchorEdge.From.Key, r.AnchorEdge.To.Key
+	if !ev.View.Graph().Directed() && a.From == to {
+		from, to = to, from
+	}
+	if a.Op != dyngraph.ExpireEdge || !a.Attr.HasTS || a.From != from || a.To != to || ev.Sign != dyngraph.Deleted {
+		t.Errorf("batch %d: anchor %+v is of the expired edge %v", ev.Batch, a, r.AnchorEdge)
+	}
+}
+
+// place is where the anchor lies in the batch: edges expire before all updates, vertices behind them.
+func (r *Record) place() int64 {
+	if r.Expired && r.UpdateIndex == dyngraph.AtExpiry {
+		return -1
+	}
+	return int64(r.UpdateIndex)
+}
+
 func compareRecords(x, y *Record) int {
 	matches := func(r *Record) int {
 		if r.Kind == matcher.EventMatches || r.IDs != nil || r.Notice.End {
@@ -294,14 +387,15 @@ func compareRecords(x, y *Record) int {
 		return 0
 	}
 	return cmp.Or(cmp.Compare(x.Sign, y.Sign), cmp.Compare(matches(x), matches(y)),
-		cmp.Compare(x.UpdateIndex, y.UpdateIndex),
-		slices.Compare(x.AnchorIDs[:], y.AnchorIDs[:]), cmp.Compare(x.Query, y.Query), slices.Compare(x.IDs, y.IDs))
+		cmp.Compare(x.place(), y.place()), cmp.Compare(x.AnchorTS, y.AnchorTS),
+		slices.Compare(x.AnchorIDs, y.AnchorIDs), cmp.Compare(x.Query, y.Query), slices.Compare(x.IDs, y.IDs))
 }
 
 // Prepare returns the batch that Batch would step over.
 func (d *Driver) Prepare(msgs []dyngraph.Message) *matcher.Batch {
+	horizons := d.expiry.horizons(d.Engine.Graph(), msgs)
 	updates, _ := d.Engine.Accept(msgs)
-	return &matcher.Batch{Number: d.next(), Updates: updates}
+	return &matcher.Batch{Number: d.next(), Updates: updates, Horizons: horizons, Isolated: d.Isolated}
 }
 
 // Fail steps over a batch with an emit that fails at the given record index, and checks that Step returns that error.
@@ -375,7 +469,8 @@ func Reload(t testing.TB, g *dyngraph.Graph) *dyngraph.Graph {
 		must(l.Label(g.LabelName(dyngraph.LabelID(id))))
 	}
 	for v := range view.VerticesSeq() {
-		must(l.Vertex(dyngraph.VertexRecord{ID: v, Key: view.Key(v), Label: view.Label(v)}))
+		must(l.Vertex(dyngraph.VertexRecord{ID: v, Key: view.Key(v), Label: view.Label(v),
+			Values: view.VertexValues(v)}))
 	}
 	for e := range view.EdgesSeq() {
 		from, to, label := view.Edge(e)

@@ -1,6 +1,7 @@
 package matchertest
 
 import (
+	"slices"
 	"strings"
 
 	"motifd/matcher"
@@ -26,13 +27,26 @@ func (m Match) String() string {
 	return b.String()
 }
 
+// Identity returns a match without the values of its edges, by which match ids do not tell matches apart.
+func Identity(m Match) Match {
+	m.Edges = slices.Clone(m.Edges)
+	for k := range m.Edges {
+		m.Edges[k].Version = ""
+	}
+	return m
+}
+
 // Matches returns every embedding of the query's pattern in the graph (DESIGN S4), whatever the query's Unit. It gives
 // up after most matches or 200 times as many steps, and then returns false.
 func (g *Graph) Matches(q *matcher.Query, most int) ([]Match, bool) {
 	s := &edgeSearch{g: g, q: q, data: g.Sorted(), most: most, steps: 200 * most,
 		order: connectedEdges(q), vertex: make([]Vertex, len(q.Vertices)), bound: make([]bool, len(q.Vertices)),
 		edge: make([]Edge, len(q.Edges)), used: map[Edge]bool{}, taken: map[Vertex]bool{}}
-	s.extend(0)
+	if q.IsVertex() {
+		s.vertices()
+	} else {
+		s.extend(0)
+	}
 	return s.found, s.steps >= 0 && len(s.found) <= most
 }
 
@@ -52,6 +66,15 @@ type edgeSearch struct {
 	steps  int
 }
 
+// vertices finds the matches of a pattern of one vertex.
+func (s *edgeSearch) vertices() {
+	for _, key := range s.g.Keys() {
+		if v := s.g.vertex(key); admits(s.q.Vertices[0].Label, s.q.Vertices[0].AnyOf, v.Label) {
+			s.found = append(s.found, Match{Vertices: []Vertex{v}, Edges: []Edge{}})
+		}
+	}
+}
+
 func (s *edgeSearch) extend(depth int) {
 	if depth == len(s.order) {
 		s.found = append(s.found, Match{append([]Vertex(nil), s.vertex...), append([]Edge(nil), s.edge...)})
@@ -63,7 +86,7 @@ func (s *edgeSearch) extend(depth int) {
 		if s.steps--; s.steps < 0 || len(s.found) > s.most {
 			return
 		}
-		if s.used[e] || pe.Label != "" && pe.Label != e.Label {
+		if s.used[e] || !admits(pe.Label, pe.AnyOf, e.Label) {
 			continue
 		}
 		s.orient(depth, at, pe, e, e.From, e.To)
@@ -71,6 +94,14 @@ func (s *edgeSearch) extend(depth int) {
 			s.orient(depth, at, pe, e, e.To, e.From)
 		}
 	}
+}
+
+// admits tells whether a data label is the one that the pattern wants, or one of the alternatives, or anything will do.
+func admits(label string, anyOf []string, have string) bool {
+	if anyOf != nil {
+		return slices.Contains(anyOf, have)
+	}
+	return label == "" || label == have
 }
 
 // orient maps the pattern edge to e such that its From maps to a and its To to b.
@@ -93,7 +124,7 @@ func (s *edgeSearch) bind(u int, v Vertex) (fresh, ok bool) {
 	if s.bound[u] {
 		return false, s.vertex[u] == v
 	}
-	if label := s.q.Vertices[u].Label; s.taken[v] || label != "" && label != v.Label {
+	if qv := &s.q.Vertices[u]; s.taken[v] || !admits(qv.Label, qv.AnyOf, v.Label) {
 		return false, false
 	}
 	s.bound[u], s.vertex[u], s.taken[v] = true, v, true
@@ -110,6 +141,9 @@ func (s *edgeSearch) release(u int, fresh bool) {
 // connectedEdges orders the pattern's edges such that each but the first has an end in common with an earlier one.
 func connectedEdges(q *matcher.Query) []int {
 	var order []int
+	if q.IsVertex() {
+		return nil
+	}
 	reached := make([]bool, len(q.Vertices))
 	reached[q.Edges[0].From] = true
 	done := make([]bool, len(q.Edges))

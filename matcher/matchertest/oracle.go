@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
+	"motifd/matcher/condition"
 )
 
 // Found is what the oracle says of one query and one batch: match names, or with Subgraphs names of orbits, ascending.
@@ -22,6 +24,7 @@ type Oracle struct {
 	Graph   *Graph
 	Last    *Change
 	where   Where
+	labels  Labelled
 	queries []*oracleQuery
 }
 
@@ -43,8 +46,12 @@ func NewOracle(directed bool, queries []*matcher.Query) *Oracle {
 // Automorphisms returns the size of the group of query i.
 func (o *Oracle) Automorphisms(i int) int { return len(o.queries[i].group) }
 
-// Name returns what the oracle calls a match of query i.
+// Name returns what the oracle calls a match of query i. With Query.SilentChange a match has one name, whatever the
+// values of its edges are.
 func (o *Oracle) Name(i int, m Match) string {
+	if o.queries[i].q.SilentChange {
+		m = Identity(m)
+	}
 	if o.queries[i].q.Unit == matcher.Subgraphs {
 		return Orbit(o.queries[i].group, m)
 	}
@@ -54,8 +61,10 @@ func (o *Oracle) Name(i int, m Match) string {
 // NewOracleOf returns an oracle for the queries of a case, which may have conditions.
 func NewOracleOf(c *Case) *Oracle {
 	o := NewOracle(c.Directed, c.Queries)
-	if o.where = c.Where; c.Schema != nil {
-		o.Graph.Columns = c.Schema.Edges.Columns()
+	o.Graph.EdgeIDs = c.EdgeIDs
+	if o.where, o.labels = c.Where, c.Labelled; c.Schema != nil {
+		o.Graph.Columns, o.Graph.Vertices = c.Schema.EdgeColumns(), c.Schema.VertexColumns()
+		o.Graph.Several = c.Schema.SeveralLabels
 	}
 	return o
 }
@@ -71,7 +80,7 @@ func (o *Oracle) Step(msgs []dyngraph.Message) ([]Found, error) {
 		}
 		after := make(map[string]Match, len(all))
 		for _, m := range all {
-			if o.Graph.holds(oq.q, m, o.where[oq.q.Name]) {
+			if o.Graph.holds(oq.q, m, o.where[oq.q.Name], o.labels[oq.q.Name]) {
 				after[o.Name(i, m)] = m
 			}
 		}
@@ -80,28 +89,64 @@ func (o *Oracle) Step(msgs []dyngraph.Message) ([]Found, error) {
 		f.Before, f.After = names(oq.matches, nil), names(after, nil)
 		f.Negative, f.Positive = names(oq.matches, after), names(after, oq.matches)
 		for _, name := range f.Negative {
-			f.Anchor["-"+name] = o.anchor(oq.matches[name], o.Last.Before, o.Last.After, false)
+			f.Anchor["-"+name] = o.anchor(oq.q, oq.matches[name], o.Last.Before, o.Last.After, false)
 		}
 		for _, name := range f.Positive {
-			f.Anchor["+"+name] = o.anchor(after[name], o.Last.After, o.Last.Before, true)
+			f.Anchor["+"+name] = o.anchor(oq.q, after[name], o.Last.After, o.Last.Before, true)
 		}
 		oq.matches = after
 	}
 	return found, nil
 }
 
-// anchor returns the last, or the first, update among those of the match's edges that are in one graph only.
-func (o *Oracle) anchor(m Match, in, notIn map[Edge]bool, last bool) int {
+// anchor returns the last, or the first, update among those of the match's own changes (DESIGN S19): its edges that are
+// in one graph only, and its revised vertices that matter.
+func (o *Oracle) anchor(q *matcher.Query, m Match, in, notIn map[Edge]bool, last bool) int {
 	anchor := -1
-	for _, e := range m.Edges {
-		if !in[e] || notIn[e] {
-			continue
-		}
-		if update := o.Last.UpdateIndex[e]; anchor < 0 || last == (update > anchor) {
+	own := func(update int) {
+		if anchor < 0 || last == (update > anchor) {
 			anchor = update
 		}
 	}
+	for _, e := range m.Edges {
+		if in[e] && !notIn[e] {
+			own(o.Last.UpdateIndex[e])
+		}
+	}
+	for i, v := range m.Vertices {
+		if update, ok := o.Last.Moved[v]; ok && q.IsVertex() {
+			own(update)
+		}
+		if update, ok := o.Last.Revised[v]; ok && o.matters(q, i, v) {
+			own(update)
+		}
+	}
 	return anchor
+}
+
+// matters reports whether a revised vertex matters at a pattern vertex (DESIGN S16).
+func (o *Oracle) matters(q *matcher.Query, at int, v Vertex) bool {
+	this, was, is := condition.Ref{Index: at}, o.Last.Old[v], o.Last.New[v]
+	held, holds := true, true
+	for _, c := range q.Conditions {
+		if !slices.Contains(c.Elements, this) {
+			continue
+		}
+		var before, after []property.Value
+		for _, s := range c.Slots {
+			if s.Element != this {
+				continue
+			}
+			if before, after = append(before, was.value(s)), append(after, is.value(s)); !c.Own() &&
+				was.value(s) != is.value(s) {
+				return true
+			}
+		}
+		if c.Own() {
+			held, holds = held && c.Eval(before) == condition.True, holds && c.Eval(after) == condition.True
+		}
+	}
+	return held != holds
 }
 
 // names returns the names in one set and not in the other, ascending.

@@ -3,6 +3,7 @@ package matchertest
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"motifd/matcher"
 )
@@ -41,24 +42,26 @@ func RandomQueryOf(rng *rand.Rand, n int, name string, directed bool, labels Lab
 	q := &matcher.Query{Name: name}
 	pairs := randomShape(rng, n)
 	uniform := rng.IntN(2) == 0
-	vertexLabel, edgeLabel := patternLabel(rng, labels.Vertex), patternLabel(rng, labels.Edge)
+	vertexLabel, vertexAnyOf := patternLabels(rng, labels.Vertex)
+	edgeLabel, edgeAnyOf := patternLabels(rng, labels.Edge)
 	either := !directed
 	for i := range n {
 		if !uniform {
-			vertexLabel = patternLabel(rng, labels.Vertex)
+			vertexLabel, vertexAnyOf = patternLabels(rng, labels.Vertex)
 		}
-		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprintf("u%d", i), Label: vertexLabel})
+		q.Vertices = append(q.Vertices,
+			matcher.QueryVertex{Name: fmt.Sprintf("u%d", i), Label: vertexLabel, AnyOf: vertexAnyOf})
 	}
 	loose := rng.IntN(3) == 0 // edges of a directed pattern that match either way
 	for i, p := range pairs {
 		if !uniform {
-			edgeLabel = patternLabel(rng, labels.Edge)
+			edgeLabel, edgeAnyOf = patternLabels(rng, labels.Edge)
 		}
 		if directed {
 			either = loose && rng.IntN(2) == 0
 		}
 		q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprintf("f%d", i), From: p[0], To: p[1], Label: edgeLabel,
-			Either: either})
+			AnyOf: edgeAnyOf, Either: either})
 	}
 	return q
 }
@@ -72,6 +75,36 @@ func patternLabel(rng *rand.Rand, from []string) string {
 		return "nowhere"
 	}
 	return pickLabel(rng, from)
+}
+
+// patternLabels is patternLabel, or alternatives.
+func patternLabels(rng *rand.Rand, from []string) (label string, anyOf []string) {
+	if rng.IntN(6) == 0 {
+		if anyOf := alternatives(rng, from); anyOf != nil {
+			return "", anyOf
+		}
+	}
+	return patternLabel(rng, from), nil
+}
+
+// alternatives draws two labels or more, ascending, rarely one that no data has; nil if there are too few.
+func alternatives(rng *rand.Rand, from []string) (anyOf []string) {
+	all := []string{"nowhere"}
+	for _, l := range from {
+		if l != "" && !slices.Contains(all, l) {
+			all = append(all, l)
+		}
+	}
+	if rng.IntN(8) > 0 {
+		all = all[1:]
+	}
+	if len(all) < 2 {
+		return nil
+	}
+	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	anyOf = all[:2+rng.IntN(len(all)-1)]
+	slices.Sort(anyOf)
+	return anyOf
 }
 
 // randomShape returns the ends of the edges of a connected pattern with n vertices, in a random order, with random
@@ -130,7 +163,7 @@ func randomShape(rng *rand.Rand, n int) [][2]int {
 }
 
 // WideQueryOf draws a connected pattern with n vertices most of whose edges may have several images between two
-// vertices: they have no label, match in both directions, or are parallel.
+// vertices: they have no label or alternatives, match in both directions, or are parallel.
 func WideQueryOf(rng *rand.Rand, n int, name string, directed bool, labels Labels) *matcher.Query {
 	q := &matcher.Query{Name: name}
 	pairs := randomShape(rng, n)
@@ -142,19 +175,23 @@ func WideQueryOf(rng *rand.Rand, n int, name string, directed bool, labels Label
 		pairs = append(pairs, p)
 	}
 	plain := rng.IntN(3) == 0
-	vertexLabel := patternLabel(rng, labels.Vertex)
+	vertexLabel, vertexAnyOf := patternLabels(rng, labels.Vertex)
 	for i := range n {
 		if !plain {
-			vertexLabel = patternLabel(rng, labels.Vertex)
+			vertexLabel, vertexAnyOf = patternLabels(rng, labels.Vertex)
 		}
-		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprintf("u%d", i), Label: vertexLabel})
+		q.Vertices = append(q.Vertices,
+			matcher.QueryVertex{Name: fmt.Sprintf("u%d", i), Label: vertexLabel, AnyOf: vertexAnyOf})
 	}
 	either := rng.IntN(3)
 	for i, p := range pairs {
 		e := matcher.QueryEdge{Name: fmt.Sprintf("f%d", i), From: p[0], To: p[1], Either: !directed ||
 			rng.IntN(4) < either}
-		if rng.IntN(3) == 0 {
+		switch rng.IntN(6) {
+		case 0, 1:
 			e.Label = pickLabel(rng, labels.Edge)
+		case 2:
+			e.AnyOf = alternatives(rng, labels.Edge)
 		}
 		q.Edges = append(q.Edges, e)
 	}

@@ -12,8 +12,13 @@ import (
 func RandomTree(rng *rand.Rand, name string, n int, directed bool, labels Labels) *matcher.Query {
 	q := &matcher.Query{Name: name, Version: 1, Emit: matcher.EmitCounts, Unit: matcher.Unit(rng.IntN(2))}
 	for i := range n {
-		q.Vertices = append(q.Vertices,
-			matcher.QueryVertex{Name: fmt.Sprint("u", i), Label: labels.Vertex[rng.IntN(len(labels.Vertex))]})
+		v := matcher.QueryVertex{Name: fmt.Sprint("u", i), Label: labels.Vertex[rng.IntN(len(labels.Vertex))]}
+		if rng.IntN(8) == 0 {
+			if v.AnyOf = alternatives(rng, labels.Vertex); v.AnyOf != nil {
+				v.Label = ""
+			}
+		}
+		q.Vertices = append(q.Vertices, v)
 		if i > 0 {
 			e := matcher.QueryEdge{Name: fmt.Sprint("f", i), From: max(0, i-1-rng.IntN(3)), To: i,
 				Label:  labels.Edge[rng.IntN(len(labels.Edge))],
@@ -21,8 +26,13 @@ func RandomTree(rng *rand.Rand, name string, n int, directed bool, labels Labels
 			if rng.IntN(2) == 0 {
 				e.From, e.To = e.To, e.From
 			}
-			if rng.IntN(6) == 0 {
+			switch rng.IntN(8) {
+			case 0:
 				e.Label = ""
+			case 1:
+				if e.AnyOf = alternatives(rng, labels.Edge); e.AnyOf != nil {
+					e.Label = ""
+				}
 			}
 			e.Either = e.Either || rng.IntN(12) == 0
 			q.Edges = append(q.Edges, e)

@@ -6,4 +6,4 @@ package matchertest
 const UnderRace = true
 
 // slow divides the number of seeds.
-const slow = 4
+const slow = 8

@@ -22,29 +22,47 @@ var types = []struct {
 	{"ts", []property.Type{{Kind: property.Timestamp}}},
 }
 
-// RandomSchema declares properties of edges: some for every label, some for single ones.
+// RandomSeveral is RandomSchema where a vertex may have several labels: what is declared for vertices is so for all.
+func RandomSeveral(rng *rand.Rand, labels Labels) *property.Schema {
+	s := RandomSchema(rng, Labels{Edge: labels.Edge})
+	s.SeveralLabels = true
+	return s
+}
+
+// RandomSchema declares properties of edges: some for every label, some for single ones. Half of the schemas declare
+// properties of vertices as well.
 func RandomSchema(rng *rand.Rand, labels Labels) *property.Schema {
-	s := &property.Schema{Edges: property.Declarations{}}
-	for _, p := range types {
-		t := p.types[rng.IntN(len(p.types))]
-		if rng.IntN(2) == 0 {
-			declare(s, property.Any, p.name, t)
-			continue
-		}
-		for _, label := range labels.Edge {
-			if label != "" && rng.IntN(4) > 0 {
-				declare(s, label, p.name, p.types[rng.IntN(len(p.types))])
-			}
+	s := &property.Schema{Edges: randomDeclarations(rng, labels.Edge)}
+	if rng.IntN(2) == 0 {
+		s.Vertices = randomDeclarations(rng, labels.Vertex)
+		for _, props := range s.Vertices {
+			delete(props, "ts") // it is the time of edges
 		}
 	}
 	return s
 }
 
-func declare(s *property.Schema, label, name string, t property.Type) {
-	if s.Edges[label] == nil {
-		s.Edges[label] = map[string]property.Type{}
+func randomDeclarations(rng *rand.Rand, labels []string) property.Declarations {
+	d := property.Declarations{}
+	declare := func(label, name string, t property.Type) {
+		if d[label] == nil {
+			d[label] = map[string]property.Type{}
+		}
+		d[label][name] = t
 	}
-	s.Edges[label][name] = t
+	for _, p := range types {
+		t := p.types[rng.IntN(len(p.types))]
+		if rng.IntN(2) == 0 {
+			declare(property.Any, p.name, t)
+			continue
+		}
+		for _, label := range labels {
+			if label != "" && rng.IntN(4) > 0 {
+				declare(label, p.name, p.types[rng.IntN(len(p.types))])
+			}
+		}
+	}
+	return d
 }
 
 // randomValue draws one of few values of a type, or null, so that equal ones and changes to and fro are frequent.
@@ -75,6 +93,57 @@ func randomValue(rng *rand.Rand, t property.Type) property.Value {
 	return v
 }
 
+// ReviseVertices adds to messages operations that give vertices values, of the keys that the messages name: most that
+// were not there come in messages of their own.
+func ReviseVertices(rng *rand.Rand, msgs []dyngraph.Message, columns *property.Columns) []dyngraph.Message {
+	var keys []string
+	seen := map[string]bool{}
+	var all []dyngraph.Message
+	for _, m := range msgs {
+		for i := range m.Updates {
+			u := &m.Updates[i]
+			for _, key := range []string{u.From, u.To, u.Key} {
+				if key != "" && !seen[key] {
+					keys, seen[key] = append(keys, key), true
+				}
+			}
+			if u.Op == dyngraph.InsertVertex {
+				setVertexValues(rng, u, columns)
+			}
+		}
+		all = append(all, m)
+		for range rng.IntN(2) * rng.IntN(3) * min(1, len(keys)) {
+			u := dyngraph.Update{Op: dyngraph.ReviseVertex, Key: keys[rng.IntN(len(keys))]}
+			setVertexValues(rng, &u, columns)
+			if rng.IntN(4) == 0 {
+				u.Op, u.Named = dyngraph.InsertVertex, nil // without a label: it has the one that it has
+			}
+			all = append(all, dyngraph.Message{Updates: []dyngraph.Update{u}})
+		}
+	}
+	for i := range all {
+		for j := range all[i].Updates {
+			all[i].Updates[j].Pos = dyngraph.Position{Offset: int64(i), Element: int32(j)}
+		}
+	}
+	return all
+}
+
+// setVertexValues draws a value of each column, whatever the vertex's label declares, and which of them are named.
+func setVertexValues(rng *rand.Rand, u *dyngraph.Update, columns *property.Columns) {
+	u.Attr.Values, u.Named = nil, nil
+	for at, c := range columns.All() {
+		if c.Type.Kind == property.Labels { // they are in the label of an update
+			u.Attr.Values = append(u.Attr.Values, property.Value{})
+			continue
+		}
+		u.Attr.Values = append(u.Attr.Values, randomValue(rng, c.Type))
+		if u.Op == dyngraph.ReviseVertex && rng.IntN(2) == 0 {
+			u.Named = append(u.Named, at)
+		}
+	}
+}
+
 // SetValues draws what the insertions of messages say of declared properties.
 func SetValues(rng *rand.Rand, msgs []dyngraph.Message, columns *property.Columns) {
 	for i := range msgs {
@@ -83,12 +152,13 @@ func SetValues(rng *rand.Rand, msgs []dyngraph.Message, columns *property.Column
 			if u.Op != dyngraph.InsertEdge {
 				continue
 			}
-			if columns.Declares(u.Label, property.TS) {
+			under := columns.Under(u.Label)
+			if under.Has(property.TS) {
 				v := randomValue(rng, property.Type{Kind: property.Timestamp})
 				u.Attr.TS, u.Attr.HasTS = v.Whole(), !v.IsNull()
 			}
 			u.Attr.Values = nil
-			for _, at := range columns.Under(u.Label) {
+			for _, at := range under.All() {
 				for len(u.Attr.Values) <= at {
 					u.Attr.Values = append(u.Attr.Values, property.Value{})
 				}
@@ -107,10 +177,11 @@ func declaredOf(columns *property.Columns, label string, value func(column int) 
 		return nil
 	}
 	d := declared{}
-	if columns.Declares(label, property.TS) {
+	under := columns.Under(label)
+	if under.Has(property.TS) {
 		d["ts"] = value(property.TS)
 	}
-	for _, at := range columns.Under(label) {
+	for _, at := range under.All() {
 		d[columns.All()[at].Name] = value(at)
 	}
 	return d

@@ -16,7 +16,7 @@ const (
 	TimesVariable = "MOTIFD_TEST_TIMES"
 )
 
-// ForSeeds runs f as a subtest for n consecutive seeds; for a quarter as many under the race detector, which takes ten
+// ForSeeds runs f as a subtest for n consecutive seeds; for an eighth as many under the race detector, which takes ten
 // times as long and looks for other things: what the tests play without it. The first is random, or what SeedVariable
 // says; each seed is the name of its subtest, so a failure says how to run it again.
 func ForSeeds(t *testing.T, n int, f func(t *testing.T, rng *rand.Rand)) {

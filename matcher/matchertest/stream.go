@@ -17,6 +17,8 @@ type Shape struct {
 	Hubs     int // keys that every other edge begins or ends at; 0 is a mild skew
 	// Full makes the stream begin with Edges insertions, before Messages.
 	Full bool
+	// IDs has ids that identify edges: some edges are parallel.
+	IDs bool
 	// Renewals has many edges that are there inserted again.
 	Renewals bool
 }
@@ -36,6 +38,7 @@ func RandomShape(rng *rand.Rand) Shape {
 // delete all of it. Positions are (0, message index, element).
 func RandomStream(rng *rand.Rand, shape Shape) []dyngraph.Message {
 	s := &streamer{rng: rng, shape: shape, g: NewGraph(shape.Directed)}
+	s.g.EdgeIDs = shape.IDs
 	for i := range shape.Vertices {
 		s.keys = append(s.keys, fmt.Sprintf("k%d", i))
 	}
@@ -83,6 +86,7 @@ func (s *streamer) key() string {
 // edge draws an edge operation between two different keys.
 func (s *streamer) edge(op dyngraph.Op) dyngraph.Update {
 	u := dyngraph.Update{Op: op, From: s.key(), To: s.key(), Label: pickLabel(s.rng, s.shape.Labels.Edge)}
+	u.Attr.ID = s.id()
 	if s.shape.Hubs > 0 {
 		u.From, u.To = s.keys[s.rng.IntN(len(s.keys))], s.keys[s.rng.IntN(len(s.keys))]
 		switch hub := s.keys[s.rng.IntN(s.shape.Hubs)]; s.rng.IntN(4) {
@@ -96,6 +100,14 @@ func (s *streamer) edge(op dyngraph.Op) dyngraph.Update {
 		u.To = s.keys[s.rng.IntN(len(s.keys))]
 	}
 	return u
+}
+
+// id draws an id, or none.
+func (s *streamer) id() string {
+	if !s.shape.IDs {
+		return ""
+	}
+	return []string{"", "", "1", "10", "2", "b"}[s.rng.IntN(6)]
 }
 
 // insert draws an insertion, that declares the labels of ends which have none as often as not.
@@ -121,7 +133,8 @@ func (s *streamer) present(op dyngraph.Op) (dyngraph.Update, bool) {
 		return dyngraph.Update{}, false
 	}
 	e := edges[s.rng.IntN(len(edges))]
-	u := dyngraph.Update{Op: op, From: e.From.Key, To: e.To.Key, Label: e.Label}
+	u := dyngraph.Update{Op: op, From: e.From.Key, To: e.To.Key, Label: e.Label,
+		Attr: dyngraph.Attr{ID: e.ID}}
 	if !s.shape.Directed && s.rng.IntN(2) == 0 {
 		u.From, u.To = u.To, u.From
 	}
@@ -208,7 +221,7 @@ func (s *streamer) parallel() {
 	if !ok {
 		return
 	}
-	u.Label = pickLabel(s.rng, s.shape.Labels.Edge)
+	u.Label, u.Attr.ID = pickLabel(s.rng, s.shape.Labels.Edge), s.id()
 	if s.rng.IntN(2) == 0 {
 		u.From, u.To = u.To, u.From
 	}
@@ -233,7 +246,7 @@ func (s *streamer) replace(key, label string) {
 	for _, e := range s.g.Sorted() {
 		if (e.From.Key == key || e.To.Key == key) && s.rng.IntN(3) > 0 {
 			updates = append(updates, dyngraph.Update{Op: dyngraph.InsertEdge, From: e.From.Key, To: e.To.Key,
-				Label: e.Label})
+				Label: e.Label, Attr: dyngraph.Attr{ID: e.ID}})
 		}
 	}
 	if s.rng.IntN(2) == 0 {

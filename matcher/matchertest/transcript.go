@@ -26,7 +26,9 @@ func (r *Record) Line() string {
 		if r.LossySince > 0 {
 			fmt.Fprintf(&s, " lossy since %d", r.LossySince)
 		}
-		if r.Anchored {
+		if r.Expired {
+			fmt.Fprintf(&s, " [expired at %d: %v]", r.AnchorTS, r.AnchorEdge)
+		} else if r.Anchored {
 			fmt.Fprintf(&s, " [%d/%d/%d %v]", r.Anchor.Partition, r.Anchor.Offset, r.Anchor.Element, r.AnchorEdge)
 		}
 		if r.Kind == matcher.EventMatches {

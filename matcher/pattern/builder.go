@@ -32,8 +32,8 @@ func (b *builder) fail(at position, format string, args ...any) error {
 // addVertex returns the new vertex's index.
 func (b *builder) addVertex(at position, name, label string) (int, error) {
 	if len(b.vertices) == matcher.MaxVertices {
-		return 0, b.fail(at, "the pattern has more than %d vertices; a pattern has %d to %d",
-			matcher.MaxVertices, matcher.MinVertices, matcher.MaxVertices)
+		return 0, b.fail(at, "the pattern has more than %d vertices; a pattern has at most %d",
+			matcher.MaxVertices, matcher.MaxVertices)
 	}
 	if err := b.take(at, name); err != nil {
 		return 0, err
@@ -76,17 +76,8 @@ func (b *builder) take(at position, name string) error {
 
 // query names what is unnamed and validates the whole.
 func (b *builder) query() (*matcher.Query, error) {
-	switch len(b.vertices) {
-	case 0:
-		return nil, b.fail(
-			position{1, 1},
-			"the pattern is empty; a pattern has %d to %d vertices",
-			matcher.MinVertices,
-			matcher.MaxVertices,
-		)
-	case 1:
-		return nil, b.fail(b.vertexAt[0], "the pattern has one vertex; a pattern has %d to %d, joined by edges",
-			matcher.MinVertices, matcher.MaxVertices)
+	if len(b.vertices) == 0 {
+		return nil, b.fail(position{1, 1}, "the pattern is empty; a pattern has 1 to %d vertices", matcher.MaxVertices)
 	}
 	for i := range b.vertices {
 		if b.vertices[i].Name == "" {
@@ -108,11 +99,25 @@ func (b *builder) query() (*matcher.Query, error) {
 		)
 	}
 	q := &matcher.Query{Name: b.opt.Name, Vertices: b.vertices, Edges: b.edges}
-	if err := q.Validate(b.opt.Directed); err != nil {
+	if err := q.CheckPattern(b.opt.Directed); err != nil {
 		// What is left is about the whole query, such as its name.
 		return nil, b.fail(position{1, 1}, "%v", err)
 	}
+	if b.opt.OnePerLabel {
+		if e, text := q.Competing(b.opt.Directed); e >= 0 {
+			return nil, b.fail(b.edgeAt[e], "%s", text)
+		}
+	}
 	return q, nil
+}
+
+// checkVertex refuses a pattern of one vertex that has no condition: it would match every vertex of a label.
+func (b *builder) checkVertex(q *matcher.Query, conditions int) error {
+	if q.IsVertex() && conditions == 0 {
+		return b.fail(b.vertexAt[0], "the pattern has one vertex and no condition; join it to others by edges, or "+
+			"give it a condition, as in (a {blocked: true})")
+	}
+	return nil
 }
 
 // free returns the name prefix + number with the lowest number from i on that nobody has taken, and takes it.

@@ -101,7 +101,7 @@ func (p *cypherBuilder) path(path *cypherPath) error {
 }
 
 func (p *cypherBuilder) node(n *cypherNode) (int, error) {
-	labels, err := p.labels(n.labels, p.several)
+	labels, err := p.labels(n.labels, false)
 	if err != nil {
 		return 0, err
 	}
@@ -137,10 +137,13 @@ func (p *cypherBuilder) node(n *cypherNode) (int, error) {
 	if labels == nil {
 		return v, nil
 	}
-	p.single(n.labels, labels)
+	label, anyOf := "", []string(nil)
+	if !p.several {
+		label, anyOf = p.alternatives(n.labels, labels, false)
+	}
 	switch had := p.vertexLabels[v]; {
 	case had == nil:
-		p.vertices[v].Label, _ = labels.Single()
+		p.vertices[v].Label, p.vertices[v].AnyOf = label, anyOf
 		p.vertexLabels[v], p.labelAt[v] = labels, at(n.labels.pos)
 	case !reflect.DeepEqual(had, labels):
 		return 0, p.otherLabels(n, v, labels)
@@ -167,12 +170,37 @@ func (p *cypherBuilder) otherLabels(n *cypherNode, v int, labels condition.Label
 	)
 }
 
-// single notes the first label expression that is more than a label.
-func (p *cypherBuilder) single(l *cypherLabels, labels condition.Labels) {
-	if _, ok := labels.Single(); !ok && len(labels) > 0 && p.expression == nil {
-		p.expression = p.fail(at(l.pos), "label expressions are not supported yet; write one label, or make a query "+
-			"of each alternative")
+// alternatives returns what a query holds of a label expression, and notes the first one that is more than that.
+func (p *cypherBuilder) alternatives(l *cypherLabels, labels condition.Labels, edge bool) (label string,
+	anyOf []string) {
+	if label, ok := labels.Single(); ok {
+		return label, nil
 	}
+	for _, a := range labels {
+		if len(a.All) != 1 || len(a.None) > 0 {
+			if p.expression == nil {
+				why := "! is for vertices that may have several labels (graph.vertex_labels: several)"
+				if edge {
+					why = "! in the label of an edge is not supported"
+				}
+				p.expression = p.fail(at(l.pos), "%s; write one label, or alternatives as in A|B", why)
+			}
+			return "", nil
+		}
+		anyOf = append(anyOf, a.All[0])
+	}
+	return "", anyOf
+}
+
+// labelConditions returns what vertices demand of their labels where they may have several.
+func (p *cypherBuilder) labelConditions() (all []*condition.Condition) {
+	for v, labels := range p.vertexLabels {
+		if p.several && labels != nil {
+			at := p.labelAt[v]
+			all = append(all, condition.Labelled(v, labels, condition.Pos{Line: at.line, Col: at.col}))
+		}
+	}
+	return all
 }
 
 func (p *cypherBuilder) addMap(of condition.Ref, entries []*cypherEntry) {
@@ -196,11 +224,10 @@ func (p *cypherBuilder) hop(h *cypherHop, from, to int) error {
 	var labels condition.Labels
 	if h.edge != nil {
 		var err error
-		if labels, err = p.labels(h.edge.labels, false); err != nil {
+		if labels, err = p.labels(h.edge.labels, true); err != nil {
 			return err
 		}
-		p.single(h.edge.labels, labels)
-		e.Label, _ = labels.Single()
+		e.Label, e.AnyOf = p.alternatives(h.edge.labels, labels, true)
 		if e.Name, err = p.variable(h.edge.name, inEdge); err != nil {
 			return err
 		}
@@ -250,24 +277,27 @@ func (b *builder) variable(n *cypherName, where spot) (string, error) {
 	return b.unquote(n)
 }
 
-// labels returns the demand on an element's labels, nil for none; several says whether it may have more than one.
-func (p *cypherBuilder) labels(l *cypherLabels, several bool) (condition.Labels, error) {
+// labels returns the demand on the labels of a vertex or an edge, nil for none.
+func (p *cypherBuilder) labels(l *cypherLabels, edge bool) (condition.Labels, error) {
 	labels, err := l.resolve(p.unquote)
 	if err != nil {
 		return nil, err
 	}
-	if a, ok := labels.Impossible(several); ok {
+	if a, ok := labels.Impossible(p.several && !edge); ok {
 		return nil, p.fail(at(l.pos), "%s can never hold: %s", short(condition.Labels{a}.Format(
-			func(s string) string { return s })), impossible(a, several))
+			func(s string) string { return s })), p.impossible(a, edge))
 	}
 	return labels, nil
 }
 
-func impossible(a condition.Alternative, several bool) string {
-	if !several && len(a.All) > 1 {
-		return "an element has one label; write X|Y for either"
+func (p *cypherBuilder) impossible(a condition.Alternative, edge bool) string {
+	switch {
+	case len(a.All) < 2 || p.several && !edge:
+		return "the same label is there and absent"
+	case edge:
+		return "an edge has one label; write X|Y for either"
 	}
-	return "the same label is there and absent"
+	return "a vertex has one label, unless graph.vertex_labels is several; write X|Y for either"
 }
 
 func (b *builder) unquote(n *cypherName) (string, error) {

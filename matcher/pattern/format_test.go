@@ -1,6 +1,7 @@
 package pattern
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,14 +35,23 @@ func randomQuery(t *rapid.T, directed bool) *matcher.Query {
 	)
 	label := rapid.OneOf(rapid.Just(""), rapid.StringN(0, 3, 40), rapid.SampledFrom([]string{"A", "Order", "4"}))
 	q := &matcher.Query{Name: "q"}
+	labels := func(what string) (string, []string) {
+		if rapid.IntRange(0, 3).Draw(t, "alternatives") > 0 {
+			return label.Draw(t, what), nil
+		}
+		anyOf := rapid.SliceOfNDistinct(rapid.StringN(1, 3, 40), 2, 4, rapid.ID[string]).Draw(t, what)
+		slices.Sort(anyOf)
+		return "", anyOf
+	}
 	names := rapid.SliceOfNDistinct(name, 3, 20, rapid.ID[string]).Draw(t, "names")
 	n := rapid.IntRange(2, len(names)-1).Draw(t, "vertices")
 	for _, s := range names[:n] {
-		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: s, Label: label.Draw(t, "label")})
+		one, anyOf := labels("label")
+		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: s, Label: one, AnyOf: anyOf})
 	}
 	edge := func(from, to int) {
-		e := matcher.QueryEdge{Name: names[n], From: from, To: to, Label: label.Draw(t, "edge label"),
-			Either: !directed}
+		one, anyOf := labels("edge label")
+		e := matcher.QueryEdge{Name: names[n], From: from, To: to, Label: one, AnyOf: anyOf, Either: !directed}
 		if rapid.Bool().Draw(t, "turned") {
 			e.From, e.To = to, from
 		}

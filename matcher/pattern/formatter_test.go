@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"motifd/matcher"
+	"motifd/matcher/condition"
 )
 
 var bareWord = regexp.MustCompile(`^(?:` + word + `)$`)
@@ -42,10 +43,7 @@ func (f *formatter) edge(e matcher.QueryEdge) {
 	if f.at != left {
 		f.start(left)
 	}
-	label := ""
-	if e.Label != "" {
-		label = ":" + quote(e.Label, false)
-	}
+	label := labelsText(e.Labels())
 	tail, head := "-", "-"
 	switch {
 	case e.Either:
@@ -76,12 +74,18 @@ func (f *formatter) vertex(v int) {
 	f.b.WriteString("(" + quote(f.q.Vertices[v].Name, true))
 	if v == f.shown {
 		f.shown++
-		if label := f.q.Vertices[v].Label; label != "" {
-			f.b.WriteString(":" + quote(label, false))
-		}
+		f.b.WriteString(labelsText(f.q.Vertices[v].Labels()))
 	}
 	f.b.WriteString(")")
 	f.at = v
+}
+
+// labelsText prints a label, or alternatives, with the colon; nothing for none.
+func labelsText(l condition.Labels) string {
+	if l == nil {
+		return ""
+	}
+	return ":" + l.Format(func(label string) string { return quote(label, false) })
 }
 
 // quote puts a name in backquotes where Cypher needs them. A variable cannot be a reserved word, a label can.

@@ -35,6 +35,7 @@ func TestAcceptedIsCypher(t *testing.T) {
 	for _, src := range cases(t, "testdata/rule.case", "testdata/cypher.case") {
 		src = strings.NewReplacer(`\n`, "\n", `\t`, "\t", "\ufeff", "").Replace(src)
 		add(src, declared())
+		add(src, severalDeclared())
 	}
 	scope := conditiontest.Scope()
 	from := Declared{Schema: scope.Schema, Parameters: scope.Parameters}

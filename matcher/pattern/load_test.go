@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 )
 
@@ -70,7 +71,7 @@ func TestLoadRefusals(t *testing.T) {
 	require.ErrorIs(t, err, ErrExtension)
 
 	_, err = Load(filepath.Join(dir, "bad"), Options{Directed: true})
-	require.ErrorContains(t, err, filepath.Join("bad", "x.cypher")+":1:8: the pattern has one vertex")
+	require.ErrorContains(t, err, filepath.Join("bad", "x.cypher")+":1:8: the pattern has one vertex and no condition")
 	require.ErrorContains(t, err, filepath.Join("bad", "z.txt")+":2:3: vertex 0 was declared on line 1")
 	require.ErrorIs(t, err, matcher.ErrQuery)
 	var at *Error
@@ -122,9 +123,13 @@ func TestDocumentedPatterns(t *testing.T) {
 		if i%2 == 0 || !ok && !strings.HasPrefix(block, "\nt ") {
 			continue
 		}
-		_, err := Parse(language, []byte(body), Options{Name: "q", Directed: true})
+		opt := Options{Name: "q", Directed: true}
+		if strings.Contains(body, "!") {
+			opt.Declared.Schema = &property.Schema{SeveralLabels: true}
+		}
+		_, err := Parse(language, []byte(body), opt)
 		require.NoError(t, err)
 		parsed++
 	}
-	require.Equal(t, 2, parsed) // those with conditions run in cmd/motifd
+	require.Equal(t, 4, parsed) // those with conditions run in cmd/motifd
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"motifd/matcher"
+	"motifd/matcher/condition"
 )
 
 // The languages, as Query.Language names them.
@@ -24,6 +25,9 @@ type Options struct {
 	File     string // named in errors; may be empty
 	Directed bool   // whether the graph is
 	Declared Declared
+	// OnePerLabel says that the graph keeps one edge of each source, target and label: pattern edges that compete for
+	// one are refused.
+	OnePerLabel bool
 }
 
 // Error is a mistake in a pattern, or something that motifd does not support there. It wraps matcher.ErrQuery.
@@ -77,6 +81,16 @@ func Parse(language string, src []byte, opt Options) (*matcher.Query, error) {
 	}
 	q, err := b.query()
 	if err != nil {
+		return nil, err
+	}
+	for i := range q.Vertices {
+		if labels := q.Vertices[i].Labels(); labels != nil && opt.Declared.Schema.Several() {
+			at := condition.Pos{Line: b.vertexAt[i].line, Col: b.vertexAt[i].col}
+			q.Conditions = append(q.Conditions, condition.Labelled(i, labels, at))
+			q.Vertices[i].Label = ""
+		}
+	}
+	if err := b.checkVertex(q, len(q.Conditions)); err != nil {
 		return nil, err
 	}
 	q.Source, q.Language = string(bytes.Clone(src)), language

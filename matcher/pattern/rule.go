@@ -19,12 +19,11 @@ type Declared struct {
 	Parameters map[string]condition.Parameter // what $name stands for
 	// SpareParameters says that parameters which the pattern does not have are no mistake: they are for other patterns.
 	SpareParameters bool
-	// SeveralLabels says that a vertex may have more than one label.
-	SeveralLabels bool
 }
 
 // Rule is a pattern with its conditions and its fields (DESIGN S17, S22). Query alone says less: its Label is empty
-// where an element has alternatives, several labels or absent ones.
+// where an element has alternatives, several labels or absent ones. Where a vertex may have several labels
+// (property.Schema), what the pattern demands of them are Conditions, and Query has no label of a vertex.
 type Rule struct {
 	Query        *matcher.Query
 	VertexLabels []condition.Labels // by pattern vertex; nil is no demand
@@ -76,7 +75,7 @@ func ParseRule(src []byte, opt Options, declared Declared) (*Rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.several = declared.SeveralLabels
+	p.several = declared.Schema.Several()
 	wheres, err := p.matches(ast.matches)
 	if err != nil {
 		return nil, err
@@ -96,8 +95,13 @@ func ParseRule(src []byte, opt Options, declared Declared) (*Rule, error) {
 		return nil, err
 	}
 	all := append(maps, wheres...)
-	if r.Conditions, err = condition.Split(scope, all...); err != nil {
+	conditions, err := condition.Split(scope, all...)
+	if err != nil {
 		return nil, b.located(err)
+	}
+	r.Conditions = append(p.labelConditions(), conditions...)
+	if err := b.checkVertex(q, len(r.Conditions)); err != nil {
+		return nil, err
 	}
 	if err := r.returns(p, ast.fields, scope); err != nil {
 		return nil, err

@@ -16,8 +16,9 @@ import (
 var rewrite = flag.Bool("rewrite", false, "write the answers into testdata; read the difference before committing it")
 
 // TestTranscripts parses every case of testdata/*.case and compares the answer. A case is a line `cypher directed` (or
-// text, or rule, or undirected), the pattern, a line `----` and the answer up to a blank line. In a pattern, \r, \t and
-// \x stand for a carriage return, a tab and an invalid byte, and \n for the line break that a case cannot hold.
+// text, rule, several or severaltext, or undirected; with `ends` behind it edges that compete for one data edge are
+// refused), the pattern, a line `----` and the answer up to a blank line. In a pattern, \r, \t and \x stand for a
+// carriage return, a tab and an invalid byte, and \n for the line break that a case cannot hold.
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.case")
 	require.NoError(t, err)
@@ -44,10 +45,12 @@ func transcript(t *testing.T, file string) {
 		input, rest, ok = strings.Cut(rest, "----\n")
 		require.True(t, ok, "a case without ----: %s", rest)
 		want, rest, _ = strings.Cut(rest, "\n\n")
-		language, direction, _ := strings.Cut(head, " ")
+		language, graph, _ := strings.Cut(head, " ")
+		direction, ends := strings.CutSuffix(graph, " ends")
 		text := strings.NewReplacer(`\r`, "\r", `\t`, "\t", `\x`, "\xff", `\n`, "\n").
 			Replace(strings.TrimSuffix(input, "\n"))
-		got := parsed(language, []byte(text), Options{Name: "q", File: "q", Directed: direction == "directed"})
+		got := parsed(language, []byte(text), Options{Name: "q", File: "q", Directed: direction == "directed",
+			OnePerLabel: ends})
 		if !*rewrite && strings.TrimSpace(want) != got {
 			t.Errorf("%s:\n%s\n%s\nwant:\n%s\ngot:\n%s", file, head, input, want, got)
 		}
@@ -59,9 +62,19 @@ func transcript(t *testing.T, file string) {
 }
 
 func parsed(language string, src []byte, opt Options) string {
-	if language == "rule" {
-		r, err := ParseRule(src, opt, declared())
-		return ruleAnswer(r, err)
+	switch language {
+	case "rule":
+		return ruleAnswer(ParseRule(src, opt, declared()))
+	case "several":
+		return ruleAnswer(ParseRule(src, opt, severalDeclared()))
+	case "severaltext":
+		opt.Declared, language = severalDeclared(), Text
+		opt.Declared.Parameters = nil
+		q, err := Parse(language, src, opt)
+		if err != nil {
+			return err.Error()
+		}
+		return ruleAnswer(&Rule{Query: q, Conditions: q.Conditions}, nil)
 	}
 	q, err := Parse(language, src, opt)
 	return answer(q, err)
@@ -72,12 +85,13 @@ func answer(q *matcher.Query, err error) string {
 	if err != nil {
 		return err.Error()
 	}
+	plain := func(s string) string { return s }
 	var b strings.Builder
 	b.WriteString("vertices")
 	for _, v := range q.Vertices {
 		fmt.Fprintf(&b, " %s", v.Name)
-		if v.Label != "" {
-			fmt.Fprintf(&b, ":%s", v.Label)
+		if l := v.Labels(); l != nil {
+			fmt.Fprintf(&b, ":%s", l.Format(plain))
 		}
 	}
 	for _, e := range q.Edges {
@@ -86,8 +100,8 @@ func answer(q *matcher.Query, err error) string {
 			sign = "-"
 		}
 		fmt.Fprintf(&b, "\n%s %s%s%s", e.Name, q.Vertices[e.From].Name, sign, q.Vertices[e.To].Name)
-		if e.Label != "" {
-			fmt.Fprintf(&b, " %s", e.Label)
+		if l := e.Labels(); l != nil {
+			fmt.Fprintf(&b, " %s", l.Format(plain))
 		}
 	}
 	return b.String()

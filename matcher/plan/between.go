@@ -5,9 +5,9 @@ import (
 	"motifd/matcher/condition"
 )
 
-// symmetryBetween is symmetry for a pattern with conditions between elements: an automorphism maps the set of
-// conditions onto itself (DESIGN S17). That joins edges that may lie anywhere in the pattern, so vertices and
-// edges are mapped one after the other, and each condition is looked up once its last edge is mapped.
+// symmetryBetween is symmetry for a pattern with conditions on vertices or between elements: an automorphism maps the
+// set of conditions onto itself (DESIGN S17). That joins elements that may lie anywhere in the pattern, so vertices and
+// edges are mapped one after the other, and each condition is looked up once its last element is mapped.
 //
 // The representative of an orbit is singled out by a stabiliser chain over the vertices, as in symmetry, and then one
 // over the edges, by the automorphisms that fix all vertices.
@@ -50,7 +50,7 @@ type bijections struct {
 }
 
 // item is a vertex or an edge of the pattern, in the order in which a bijection maps them: an edge comes after its two
-// ends. closes are the conditions that can be tested once the item is mapped, because it is the last of their edges.
+// ends. closes are the conditions that can be tested once the item is mapped, because it is the last of their elements.
 type item struct {
 	edge   bool
 	index  int
@@ -59,10 +59,11 @@ type item struct {
 
 func newBijections(p *matcher.Plan) *bijections {
 	q := p.Query
-	s := &bijections{automorphisms: newAutomorphisms(q, newMapper(p)), keys: make(map[string]bool),
+	s := &bijections{automorphisms: newAutomorphisms(q, newMapper(p, p.Query.Conditions)), keys: make(map[string]bool),
 		edgeImage: make([]int, len(q.Edges)), taken: make([]bool, len(q.Edges))}
-	at := make([]int, len(q.Edges))
+	at, vertexAt := make([]int, len(q.Edges)), make([]int, len(q.Vertices))
 	for v := range q.Vertices {
+		vertexAt[v] = len(s.items)
 		s.items = append(s.items, item{index: v})
 		for i, e := range q.Edges {
 			if max(e.From, e.To) == v {
@@ -73,10 +74,7 @@ func newBijections(p *matcher.Plan) *bijections {
 	}
 	for _, c := range q.Conditions {
 		s.keys[c.Key(nil)] = true
-		last := 0
-		for _, r := range c.Elements {
-			last = max(last, at[r.Index])
-		}
+		last := c.Last(vertexAt, at)
 		s.items[last].closes = append(s.items[last].closes, c)
 	}
 	return s
@@ -116,7 +114,7 @@ func (s *bijections) extend(at int) bool {
 		}
 		s.image[v] = w
 		s.automorphisms.taken |= 1 << w
-		if s.extend(at + 1) {
+		if s.preserves(x.closes) && s.extend(at+1) {
 			return true
 		}
 		s.automorphisms.taken &^= 1 << w
@@ -145,10 +143,20 @@ func (s *bijections) extendEdge(at int, x *item) bool {
 	return false
 }
 
+// imageOf returns what an element is mapped to.
+func (s *bijections) imageOf(r condition.Ref) condition.Ref {
+	if r.Edge {
+		r.Index = s.edgeImage[r.Index]
+	} else {
+		r.Index = s.image[r.Index]
+	}
+	return r
+}
+
 // preserves reports whether the images of conditions are conditions.
 func (s *bijections) preserves(conditions []*condition.Condition) bool {
 	for _, c := range conditions {
-		if !s.keys[c.Key(func(r condition.Ref) condition.Ref { r.Index = s.edgeImage[r.Index]; return r })] {
+		if !s.keys[c.Key(s.imageOf)] {
 			return false
 		}
 	}

@@ -23,17 +23,21 @@ const (
 // class, the class that promises to save most first, as long as it is worthwhile. Exactly one automorphism is kept
 // for each: which of them does not matter, as the matches of the subgraph that begin with an update are closed under
 // those that fix the anchor. All that holds for embeddings, not where symmetry constraints single out one match of an
-// orbit; and for conditions on one edge each, which the kinds of edges include, not for those between edges.
+// orbit; and for conditions on one element each, which the kinds of edges and vertices include, not for those between
+// elements.
 func (o *orderer) coalesce() {
 	p := o.p
 	if p.Query.Unit != matcher.Embeddings || !p.Query.OwnOnly() {
+		if p.Query.Unit == matcher.Embeddings {
+			p.Alike = o.representatives(newMapper(p, ownConditions(p.Query)), maxMembers)
+		}
 		for i := range p.Anchored {
 			p.Classes = append(p.Classes, o.alone(matcher.Member{Anchor: i, Order: p.Anchored[i]}))
 		}
 		return
 	}
-	m := newMapper(p)
-	pool := o.representatives(m)
+	m := newMapper(p, p.Query.Conditions)
+	pool := o.representatives(m, len(p.Anchored))
 	groups := m.groups(pool)
 	for {
 		var best matcher.Class
@@ -75,8 +79,8 @@ func (o *orderer) alone(m matcher.Member) matcher.Class {
 }
 
 // representatives returns one anchored order of each class under the automorphisms of the whole pattern, with the
-// others as its images.
-func (o *orderer) representatives(m *mapper) (pool []matcher.Member) {
+// others as its images: a class has most orders, or is divided.
+func (o *orderer) representatives(m *mapper, most int) (pool []matcher.Member) {
 	all := uint32(1)<<(m.n-1)<<1 - 1
 	colour := m.colours(all)
 next:
@@ -84,6 +88,9 @@ next:
 		a := &o.p.Anchored[i]
 		for k := range pool {
 			r := &pool[k]
+			if 1+len(r.Images) >= most {
+				continue
+			}
 			if image := m.find(all, colour, &r.Order, a); image != nil {
 				r.Images = append(r.Images, matcher.Image{Anchor: i, Vertices: image,
 					Edges: m.edges(image, r.Order.Edge, a.Edge)})

@@ -8,40 +8,82 @@ import (
 	"motifd/matcher/condition"
 )
 
-// own returns Plan.Own.
-func own(p *matcher.Plan) [][]int {
+// own returns Plan.Own and Plan.OwnVertex.
+func own(p *matcher.Plan) (edges, vertices [][]int) {
 	if len(p.Conditions) == 0 {
-		return nil
+		return nil, nil
 	}
-	own := make([][]int, len(p.Query.Edges))
+	edges, vertices = make([][]int, len(p.Query.Edges)), make([][]int, len(p.Query.Vertices))
 	for i := range p.Conditions {
 		if c := &p.Conditions[i]; c.Own() {
-			e := c.Elements[0].Index
-			own[e] = append(own[e], i)
+			of := vertices
+			if c.Elements[0].Edge {
+				of = edges
+			}
+			at := c.Elements[0].Index
+			of[at] = append(of[at], i)
+		}
+	}
+	return edges, vertices
+}
+
+// asked returns Plan.Asked.
+func asked(p *matcher.Plan) []matcher.Asked {
+	all := make([]matcher.Asked, len(p.Query.Vertices))
+	for i := range p.Conditions {
+		switch c := &p.Conditions[i]; {
+		case !c.Own():
+			for _, r := range c.Reads {
+				if !r.Element.Edge {
+					a := &all[r.Element.Index]
+					a.Columns = append(a.Columns, r.Column)
+				}
+			}
+		case !c.Elements[0].Edge:
+			a := &all[c.Elements[0].Index]
+			a.Own = append(a.Own, c)
+		}
+	}
+	for v := range all {
+		slices.Sort(all[v].Columns)
+		all[v].Columns = slices.Compact(all[v].Columns)
+	}
+	return all
+}
+
+// mark tells elements of a pattern apart by the conditions on them: no automorphism maps elements of different marks to
+// one another.
+func mark(conditions []*condition.Condition, this condition.Ref) string {
+	var keys []string
+	for _, c := range conditions {
+		if slices.Contains(c.Elements, this) {
+			keys = append(keys, c.Key(func(r condition.Ref) condition.Ref {
+				if r == this {
+					return condition.Ref{Edge: this.Edge, Index: 1}
+				}
+				return condition.Ref{Edge: r.Edge}
+			}))
+		}
+	}
+	slices.Sort(keys)
+	return strings.Join(keys, " AND ")
+}
+
+// ownConditions are those of a query that are on one element alone.
+func ownConditions(q *matcher.Query) (own []*condition.Condition) {
+	for _, c := range q.Conditions {
+		if c.Own() {
+			own = append(own, c)
 		}
 	}
 	return own
 }
 
-// marks tell pattern edges apart by the conditions on them: no automorphism maps edges of different marks to one
-// another.
-func marks(q *matcher.Query) []string {
+// marks are those of the pattern's edges.
+func marks(q *matcher.Query, conditions []*condition.Condition) []string {
 	marks := make([]string, len(q.Edges))
 	for e := range q.Edges {
-		this := condition.Ref{Edge: true, Index: e}
-		var keys []string
-		for _, c := range q.Conditions {
-			if slices.Contains(c.Elements, this) {
-				keys = append(keys, c.Key(func(r condition.Ref) condition.Ref {
-					if r == this {
-						return condition.Ref{Edge: true, Index: 1}
-					}
-					return condition.Ref{Edge: r.Edge}
-				}))
-			}
-		}
-		slices.Sort(keys)
-		marks[e] = strings.Join(keys, " AND ")
+		marks[e] = mark(conditions, condition.Ref{Edge: true, Index: e})
 	}
 	return marks
 }

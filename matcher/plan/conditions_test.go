@@ -20,7 +20,9 @@ import (
 // TestExplainConditions compares the text of plans with conditions with golden files.
 func TestExplainConditions(t *testing.T) {
 	schema := &property.Schema{Edges: property.Declarations{"TRANSFER": {
-		"amount": {Kind: property.Decimal, Scale: 2}, "ts": {Kind: property.Timestamp}}}}
+		"amount": {Kind: property.Decimal, Scale: 2}, "ts": {Kind: property.Timestamp},
+		"currency": {Kind: property.String}}},
+		Vertices: property.Declarations{"Account": {"risk": {Kind: property.Int64}, "blocked": {Kind: property.Bool}}}}
 	g := dyngraph.NewGraph(dyngraph.Options{Directed: true, Schema: schema})
 	for name, text := range map[string]string{
 		"where-own": "MATCH (a:Account)-[t:TRANSFER]->(b:Account)-[u:TRANSFER]->(c:Account)-[w:TRANSFER]->(a) " +
@@ -29,6 +31,10 @@ func TestExplainConditions(t *testing.T) {
 			"WHERE t.ts < u.ts < w.ts AND w.amount >= t.amount",
 		"where-either": "MATCH (m:Account)-[t:TRANSFER]->(a:Account), (m)-[u:TRANSFER]->(b:Account) " +
 			"WHERE t.amount = u.amount",
+		"where-vertices": "MATCH (a:Account)-[t:TRANSFER]->(m:Account {blocked: true})-[u:TRANSFER]->(b:Account) " +
+			"WHERE a.risk > 5 AND b.risk > 5 AND t.amount > a.risk",
+		"where-text": "MATCH (a:Account)-[t:TRANSFER]->(m:Account)-[u:TRANSFER]->(b:Account) " +
+			"WHERE t.currency = u.currency AND 10 * u.amount >= 9 * t.amount",
 	} {
 		r, err := pattern.ParseRule([]byte(text), pattern.Options{Name: name, Directed: true},
 			pattern.Declared{Schema: schema})
@@ -38,7 +44,7 @@ func TestExplainConditions(t *testing.T) {
 		switch name {
 		case "where-chain":
 			q.Within, q.Emit = 86_400_000, matcher.EmitCounts
-		case "where-either":
+		case "where-either", "where-vertices":
 			q.Unit = matcher.Subgraphs
 		}
 		p, err := New().Plan(q, g)

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"motifd/matcher"
@@ -16,10 +17,14 @@ func explain(p *matcher.Plan) string {
 	if p.Directed {
 		graph = "directed"
 	}
-	fmt.Fprintf(&b, "query %s version %d: %d vertices, %d edges, %s graph, unit %s, emit %s\n",
-		q.Name, q.Version, len(q.Vertices), len(q.Edges), graph, q.Unit, q.Emit)
-	if len(q.Edges) > matcher.MaxGPUEdges {
-		fmt.Fprintf(&b, "searched on the CPU: a GPU takes patterns of at most %d edges\n", matcher.MaxGPUEdges)
+	vertices := "vertices"
+	if q.IsVertex() {
+		vertices = "vertex"
+	}
+	fmt.Fprintf(&b, "query %s version %d: %d %s, %d edges, %s graph, unit %s, emit %s\n",
+		q.Name, q.Version, len(q.Vertices), vertices, len(q.Edges), graph, q.Unit, q.Emit)
+	for _, why := range p.NotOnGPU() {
+		fmt.Fprintf(&b, "searched on the CPU: %s\n", why)
 	}
 	conditionsText(&b, p)
 	fmt.Fprintf(&b, "automorphisms: %s\n", p.Automorphisms)
@@ -44,11 +49,27 @@ func explain(p *matcher.Plan) string {
 	for i := range p.Anchored {
 		o := &p.Anchored[i]
 		fmt.Fprintf(&b, "anchor %s%s%s\n", anchorText(p, o), unresolved(p.EdgeLabels[o.Edge] == matcher.UnknownLabel),
-			where(p, ownOf(p, o.Edge)))
+			where(p, ofAnchor(p, o)))
+		stepsText(&b, p, o, 1, "  ")
+	}
+	for i := range p.Revised {
+		o := &p.Revised[i]
+		v := o.Steps[0].Vertex
+		what := "revised"
+		if q.IsVertex() {
+			what = "inserted, deleted or revised"
+		}
+		fmt.Fprintf(&b, "%s %s%s\n", what, vertexText(p, v), where(p, p.OwnVertex[v]))
 		stepsText(&b, p, o, 1, "  ")
 	}
 	for i := range p.Classes {
 		classText(&b, p, &p.Classes[i])
+	}
+	for i := range p.Alike {
+		if m := &p.Alike[i]; len(m.Images) > 0 {
+			fmt.Fprintf(&b, "together on the CPU %s, each with its conditions\n", anchorText(p, &m.Order))
+			imagesText(&b, p, m, "  ")
+		}
 	}
 	fmt.Fprintf(&b, "static\n")
 	stepsText(&b, p, &p.Static, 0, "  ")
@@ -103,7 +124,7 @@ func stepsText(b *strings.Builder, p *matcher.Plan, o *matcher.Order, from int, 
 		if o.Edge >= 0 && i == 1 && len(s.Back) == 0 {
 			continue
 		}
-		var tested []int
+		tested := ownOfVertex(p, s.Vertex)
 		fmt.Fprintf(b, "%s%d %s", indent, i, vertexText(p, s.Vertex))
 		for k, back := range s.Back {
 			sep := " and"
@@ -121,19 +142,21 @@ func stepsText(b *strings.Builder, p *matcher.Plan, o *matcher.Order, from int, 
 
 func vertexText(p *matcher.Plan, v int) string {
 	qv := p.Query.Vertices[v]
-	if qv.Label == "" {
-		return "(" + qv.Name + ")"
+	return "(" + qv.Name + labelsText(qv.Labels()) + ")"
+}
+
+// labelsText draws what an element demands of labels; nothing for no demand.
+func labelsText(labels condition.Labels) string {
+	if labels == nil {
+		return ""
 	}
-	return "(" + qv.Name + ":" + qv.Label + ")"
+	return ":" + labels.Format(func(label string) string { return label })
 }
 
 // edgeText draws pattern edge e as seen from its end at.
 func edgeText(p *matcher.Plan, e, at int) string {
 	qe := p.Query.Edges[e]
-	label := ""
-	if qe.Label != "" {
-		label = ":" + qe.Label
-	}
+	label := labelsText(qe.Labels())
 	switch {
 	case qe.Either:
 		return "-[" + label + "]-"
@@ -162,10 +185,20 @@ func conditionsText(b *strings.Builder, p *matcher.Plan) {
 	for i := range p.Conditions {
 		fmt.Fprintf(b, "where %s\n", p.Conditions[i].Format(q.ElementName))
 	}
-	b.WriteString("searched on the CPU: a GPU tests no conditions\n")
-	if q.Emit == matcher.EmitCounts {
-		b.WriteString("counted one by one: conditions keep parts of the pattern from being multiplied\n")
+	if q.Emit == matcher.EmitCounts && !q.OwnOnly() {
+		b.WriteString("counted one by one: conditions between elements keep parts of the pattern from being " +
+			"multiplied\n")
 	}
+}
+
+// ofAnchor returns the conditions that the anchor's edge and its ends decide; those of a second step with further edges
+// are shown with it.
+func ofAnchor(p *matcher.Plan, o *matcher.Order) []int {
+	tested := append(slices.Clone(ownOf(p, o.Edge)), ownOfVertex(p, o.Steps[0].Vertex)...)
+	if len(o.Steps[1].Back) > 0 {
+		return tested
+	}
+	return append(append(tested, ownOfVertex(p, o.Steps[1].Vertex)...), p.Between(o)[1]...)
 }
 
 // ownOf returns the conditions on a pattern edge alone.
@@ -174,6 +207,14 @@ func ownOf(p *matcher.Plan, edge int) []int {
 		return nil
 	}
 	return p.Own[edge]
+}
+
+// ownOfVertex returns the conditions on a pattern vertex alone.
+func ownOfVertex(p *matcher.Plan, vertex int) []int {
+	if p.OwnVertex == nil {
+		return nil
+	}
+	return slices.Clone(p.OwnVertex[vertex])
 }
 
 // where shows conditions that are tested at a place of an order; nothing for none.

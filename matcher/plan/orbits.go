@@ -7,22 +7,25 @@ import (
 	"strings"
 
 	"motifd/matcher"
+	"motifd/matcher/condition"
 )
 
 // mapper finds automorphisms of a pattern less some of its vertices that take one oriented edge to another (GAMMA
 // section V-B: k-degenerated automorphic subgraphs).
 type mapper struct {
-	p     *matcher.Plan
-	n     int
-	rel   []int     // by pair of vertices: how the first sees its edges to the second; 0 is none
-	nbrs  []uint32  // by vertex: its neighbours
-	marks []string  // by pattern edge: the conditions on it
-	edge  [][]sided // by pair of vertices: the edges between them as the first sees them, in one order
-	seed  []uint64  // by vertex: its label
-	walk  []int     // scratch: the vertices in the order in which they are mapped
-	from  []int     // by vertex: an earlier one of walk that it is joined to
-	taken uint32
-	image []int
+	p           *matcher.Plan
+	n           int
+	rel         []int     // by pair of vertices: how the first sees its edges to the second; 0 is none
+	nbrs        []uint32  // by vertex: its neighbours
+	marks       []string  // by pattern edge: the conditions on it
+	vertexKinds []string  // by vertex: the key of its labels, and the conditions on it
+	edgeLabels  []string  // by pattern edge: likewise
+	edge        [][]sided // by pair of vertices: the edges between them as the first sees them, in one order
+	seed        []uint64  // by vertex: its kind
+	walk        []int     // scratch: the vertices in the order in which they are mapped
+	from        []int     // by vertex: an earlier one of walk that it is joined to
+	taken       uint32
+	image       []int
 }
 
 // sided is an edge as one of its ends sees it.
@@ -31,10 +34,11 @@ type sided struct {
 	edge int
 }
 
-func newMapper(p *matcher.Plan) *mapper {
+// newMapper returns a mapper that tells elements apart by some of the conditions on them.
+func newMapper(p *matcher.Plan, conditions []*condition.Condition) *mapper {
 	n := len(p.Query.Vertices)
 	m := &mapper{p: p, n: n, rel: make([]int, n*n), nbrs: make([]uint32, n), edge: make([][]sided, n*n),
-		seed: make([]uint64, n), marks: marks(p.Query),
+		seed: make([]uint64, n), marks: marks(p.Query, conditions),
 		from: make([]int, n), image: make([]int, n)}
 	for i, e := range p.Query.Edges {
 		there, back := "out ", "in "
@@ -42,7 +46,8 @@ func newMapper(p *matcher.Plan) *mapper {
 			there, back = "either ", "either "
 		}
 		at, to := e.From*n+e.To, e.To*n+e.From
-		label := e.Label
+		label := e.Labels().Key()
+		m.edgeLabels = append(m.edgeLabels, label)
 		if m.marks[i] != "" {
 			label = fmt.Sprintf("%d %s %s", len(label), label, m.marks[i])
 		}
@@ -67,7 +72,10 @@ func newMapper(p *matcher.Plan) *mapper {
 		m.rel[i] = number(name)
 	}
 	for v := range m.seed {
-		m.seed[v] = mix(uint64(number("label " + p.Query.Vertices[v].Label)))
+		label := p.Query.Vertices[v].Labels().Key()
+		m.vertexKinds = append(m.vertexKinds, fmt.Sprintf("%d %s %s", len(label), label,
+			mark(conditions, condition.Ref{Index: v})))
+		m.seed[v] = mix(uint64(number("vertex " + m.vertexKinds[v])))
 	}
 	return m
 }
@@ -140,7 +148,8 @@ func (m *mapper) connected(set uint32) bool {
 // the oriented anchor of one order to that of another: by vertex, -1 outside the set. nil: there is none.
 func (m *mapper) find(set uint32, colour []uint64, from, to *matcher.Order) []int {
 	x, y := &m.p.Query.Edges[from.Edge], &m.p.Query.Edges[to.Edge]
-	if x.Label != y.Label || x.Either != y.Either || m.marks[from.Edge] != m.marks[to.Edge] {
+	if m.edgeLabels[from.Edge] != m.edgeLabels[to.Edge] || x.Either != y.Either ||
+		m.marks[from.Edge] != m.marks[to.Edge] {
 		return nil
 	}
 	a, b := from.Steps[0].Vertex, from.Steps[1].Vertex

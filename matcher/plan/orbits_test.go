@@ -22,7 +22,7 @@ func TestFind(t *testing.T) {
 		q := matchertest.RandomQuery(rng, "q", directed, matchertest.RandomLabels(rng))
 		p, err := New().Plan(q, dyngraph.NewGraph(dyngraph.Options{Directed: directed}))
 		require.NoError(t, err)
-		m := newMapper(p)
+		m := newMapper(p, p.Query.Conditions)
 		set := uint32(3)
 		for range 2 {
 			set |= rng.Uint32() & (1<<m.n - 1)

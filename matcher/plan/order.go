@@ -58,8 +58,13 @@ func (o *orderer) static() matcher.Order {
 			best, cost = v, c
 		}
 	}
+	return o.rooted(best)
+}
+
+// rooted returns the order that starts with a pattern vertex.
+func (o *orderer) rooted(v int) matcher.Order {
 	b := newBuilder(o)
-	b.add(best)
+	b.add(v)
 	b.grow(everything)
 	return matcher.Order{Edge: -1, Steps: b.steps}
 }

@@ -33,29 +33,40 @@ func (pl *Planner) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, err
 	st := pl.st
 	p.VertexLabels = make([]dyngraph.LabelID, len(q.Vertices))
 	for i, v := range q.Vertices {
-		p.VertexLabels[i] = resolve(g, v.Label)
+		p.VertexLabels[i] = matcher.ResolveLabel(g, v.Label, v.AnyOf)
 	}
 	p.EdgeLabels = make([]dyngraph.LabelID, len(q.Edges))
 	for i, e := range q.Edges {
-		l := resolve(g, e.Label)
-		if l == matcher.AnyLabel {
-			l = st.narrow(p.VertexLabels[e.From], p.VertexLabels[e.To], e.Either)
+		l := matcher.ResolveLabel(g, e.Label, e.AnyOf)
+		if matcher.SeveralLabels(l) {
+			l = st.narrow(l, p.VertexLabels[e.From], p.VertexLabels[e.To], e.Either)
 		}
 		p.EdgeLabels[i] = l
 	}
 
+	p.Several = make([]bool, len(q.Edges))
+	for i, l := range p.EdgeLabels {
+		p.Several[i] = matcher.HasParallel(g, l)
+	}
+
 	p.MustDiffer = mustDiffer(p.VertexLabels)
 	var err error
-	if p.Conditions, err = q.Resolve(g.Columns()); err != nil {
+	if p.Conditions, err = q.Resolve(g); err != nil {
 		return nil, err
 	}
-	p.Own = own(p)
+	p.Own, p.OwnVertex = own(p)
+	p.Asked = asked(p)
 
 	o := newOrderer(p, st)
 	for e := range q.Edges {
 		p.Anchored = append(p.Anchored, o.anchored(e, false))
 		if q.Edges[e].Either {
 			p.Anchored = append(p.Anchored, o.anchored(e, true))
+		}
+	}
+	for v := range q.Vertices {
+		if !p.Asked[v].Nothing() {
+			p.Revised = append(p.Revised, o.rooted(v))
 		}
 	}
 	p.Static = o.static()
@@ -70,20 +81,10 @@ func mustDiffer(labels []dyngraph.LabelID) []uint32 {
 	sets := make([]uint32, len(labels))
 	for v, x := range labels {
 		for w, y := range labels {
-			if v != w && (x == y || x == matcher.AnyLabel || y == matcher.AnyLabel) {
+			if v != w && matcher.LabelsMeet(x, y) {
 				sets[v] |= 1 << w
 			}
 		}
 	}
 	return sets
-}
-
-func resolve(g *dyngraph.Graph, name string) dyngraph.LabelID {
-	if name == "" {
-		return matcher.AnyLabel
-	}
-	if id, ok := g.LabelID(name); ok {
-		return id
-	}
-	return matcher.UnknownLabel
 }

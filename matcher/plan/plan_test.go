@@ -66,6 +66,8 @@ func TestExplain(t *testing.T) {
 			"-[:TRANSFER]->(a)",
 		"lollipop": "MATCH (a:Account)-[:TRANSFER]->(b:Account)-[:TRANSFER]->(c:Account)-[:TRANSFER]->(a), " +
 			"(p:Person)-[:OWNS]->(b)",
+		"alternatives": "MATCH (a:Account|Person|Bank)-[:PAYS|OWNS|LOAN]->(b:Merchant|Account), " +
+			"(b:Merchant|Account)<-[:TRANSFER|LOAN]-(c:Account)",
 	} {
 		q, err := pattern.Parse(pattern.Cypher, []byte(text), pattern.Options{Name: name, File: name, Directed: true})
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // Column is a kind of adjacency that is counted per data vertex: an edge label and a neighbour label, each possibly
-// AnyLabel, seen from one side or both (GAMMA section IV-B; a column of the encoding table).
+// AnyLabel or a label set, seen from one side or both (GAMMA section IV-B; a column of the encoding table).
 type Column struct {
 	Dir  dyngraph.Dir
 	Both bool // either direction
@@ -61,7 +61,7 @@ func RequirementOf(p *matcher.Plan, v int) Requirement {
 
 func (c Column) compare(o Column) int {
 	return cmp.Or(cmp.Compare(c.Dir, o.Dir), cmp.Compare(c.side(), o.side()),
-		cmp.Compare(c.Edge, o.Edge), cmp.Compare(c.Nbr, o.Nbr))
+		matcher.CompareLabels(c.Edge, o.Edge), matcher.CompareLabels(c.Nbr, o.Nbr))
 }
 
 // side is 1 for a column of either direction, else 0.
@@ -94,9 +94,6 @@ func (r Requirement) Impossible() bool {
 // text renders the need of pattern vertex v for explain.
 func (n Need) text(p *matcher.Plan, v int) string {
 	e := p.Query.Edges[n.edge]
-	other := p.Query.Vertices[e.From+e.To-v].Label
-	if other != "" {
-		other = ":" + other
-	}
+	other := labelsText(p.Query.Vertices[e.From+e.To-v].Labels())
 	return fmt.Sprintf(">=%d %s(%s)", n.Count, edgeText(p, n.edge, v), other)
 }

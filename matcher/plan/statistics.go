@@ -37,14 +37,14 @@ func (s *statistics) all() []dyngraph.Triple {
 	return s.triples
 }
 
-// narrow replaces a wildcard edge label by the only label that edges between such ends carry, if there is only one:
-// a range of one label is contiguous and sorted, a wildcard is neither. A later batch that brings another label
-// makes the engine plan again (dyngraph.Delta.NewTriples).
-func (s *statistics) narrow(from, to dyngraph.LabelID, either bool) dyngraph.LabelID {
+// narrow replaces a wildcard, or alternatives, of an edge by the only label of them that edges between such ends carry,
+// if there is only one: a range of one label is contiguous and sorted, several are neither. Of more alternatives it
+// keeps those. A later batch that brings another label makes the engine plan again (dyngraph.Delta.NewTriples).
+func (s *statistics) narrow(wanted, from, to dyngraph.LabelID, either bool) dyngraph.LabelID {
 	either = either || !s.g.Directed()
 	triples := s.all()
 	var found []dyngraph.LabelID
-	if from != matcher.AnyLabel && to != matcher.AnyLabel {
+	if !matcher.SeveralLabels(from) && !matcher.SeveralLabels(to) {
 		found = append(found, s.labels[[2]dyngraph.LabelID{from, to}]...)
 		if either {
 			found = append(found, s.labels[[2]dyngraph.LabelID{to, from}]...)
@@ -57,7 +57,10 @@ func (s *statistics) narrow(from, to dyngraph.LabelID, either bool) dyngraph.Lab
 			}
 		}
 	}
+	found = slices.DeleteFunc(found, func(l dyngraph.LabelID) bool { return !matcher.LabelFits(wanted, l) })
 	switch {
+	case wanted != matcher.AnyLabel:
+		return matcher.LabelSet(found...)
 	case len(found) == 0:
 		return matcher.UnknownLabel
 	case slices.ContainsFunc(found, func(l dyngraph.LabelID) bool { return l != found[0] }):
@@ -68,13 +71,7 @@ func (s *statistics) narrow(from, to dyngraph.LabelID, either bool) dyngraph.Lab
 
 // vertices estimates how many data vertices a pattern vertex's label admits.
 func (s *statistics) vertices(l dyngraph.LabelID) float64 {
-	switch l {
-	case matcher.AnyLabel:
-		return float64(s.g.Vertices())
-	case matcher.UnknownLabel:
-		return 0
-	}
-	return float64(s.g.VertexLabelCount(l))
+	return float64(matcher.VertexCount(s.g, l))
 }
 
 // edges estimates the number of data edges, seen in one direction, that pattern edge e of p admits.
@@ -83,7 +80,7 @@ func (s *statistics) edges(p *matcher.Plan, e int) float64 {
 	label := p.EdgeLabels[e]
 	from, to := p.VertexLabels[qe.From], p.VertexLabels[qe.To]
 	either := qe.Either || !p.Directed
-	if from != matcher.AnyLabel && to != matcher.AnyLabel && label != matcher.AnyLabel {
+	if !matcher.SeveralLabels(from) && !matcher.SeveralLabels(to) && !matcher.SeveralLabels(label) {
 		n := s.g.TripleCount(from, label, to)
 		if p.Directed && either && from != to {
 			n += s.g.TripleCount(to, label, from)
@@ -98,7 +95,7 @@ func (s *statistics) edges(p *matcher.Plan, e int) float64 {
 		if matcher.LabelFits(from, t.Src) && matcher.LabelFits(to, t.Dst) {
 			n += float64(t.Count)
 		}
-		if either && (t.Src != t.Dst || from == matcher.AnyLabel) && matcher.LabelFits(from, t.Dst) &&
+		if either && (t.Src != t.Dst || matcher.SeveralLabels(from)) && matcher.LabelFits(from, t.Dst) &&
 			matcher.LabelFits(to, t.Src) {
 			n += float64(t.Count)
 		}

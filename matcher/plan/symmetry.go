@@ -13,11 +13,11 @@ import (
 // that fix 0..i-1 (a stabiliser chain with base 0, 1, 2, ...; Grochow and Kellis, RECOMB 2007, section 3.2). The
 // group's order is the product of these orbits' sizes.
 func symmetry(p *matcher.Plan) {
-	if p.Query.Between() {
+	if p.Query.Between() || p.Query.ReadsVertices() {
 		symmetryBetween(p)
 		return
 	}
-	a := newAutomorphisms(p.Query, newMapper(p))
+	a := newAutomorphisms(p.Query, newMapper(p, p.Query.Conditions))
 	p.Automorphisms = matcher.CountOf(1)
 	n := len(p.Query.Vertices)
 	for i := 0; i < n; i++ {
@@ -47,20 +47,21 @@ func symmetry(p *matcher.Plan) {
 
 // edgeKind tells pattern edges between the same vertices apart, or not.
 type edgeKind struct {
-	from, to int // sorted when the edge matches in either direction
-	label    string
+	from, to int    // sorted when the edge matches in either direction
+	labels   string // condition.Labels.Key
 	either   bool
 	mark     string // the conditions on it
 }
 
 // automorphisms searches label-preserving automorphisms of a pattern.
 type automorphisms struct {
-	q     *matcher.Query
-	edges map[edgeKind]int // multiplicity
-	marks []string         // of edges: the conditions on them
-	adj   []uint32         // neighbour sets
-	image []int
-	taken uint32
+	q      *matcher.Query
+	edges  map[edgeKind]int // multiplicity
+	marks  []string         // of edges: the conditions on them
+	labels []string         // of edges
+	adj    []uint32         // neighbour sets
+	image  []int
+	taken  uint32
 	// Colours of vertices and of what they are mapped to: where they differ, no automorphism does that. Without them,
 	// an ordered tournament of 32 vertices would be searched for 2^31 increasing maps.
 	mapper      *mapper
@@ -68,8 +69,11 @@ type automorphisms struct {
 }
 
 func newAutomorphisms(q *matcher.Query, m *mapper) *automorphisms {
-	a := &automorphisms{q: q, mapper: m, edges: map[edgeKind]int{}, marks: marks(q),
+	a := &automorphisms{q: q, mapper: m, edges: map[edgeKind]int{}, marks: marks(q, q.Conditions),
 		adj: make([]uint32, len(q.Vertices)), image: make([]int, len(q.Vertices))}
+	for _, e := range q.Edges {
+		a.labels = append(a.labels, e.Labels().Key())
+	}
 	for i, e := range q.Edges {
 		a.edges[a.kind(i)]++
 		a.adj[e.From] |= 1 << e.To
@@ -80,7 +84,7 @@ func newAutomorphisms(q *matcher.Query, m *mapper) *automorphisms {
 
 func (a *automorphisms) kind(e int) edgeKind {
 	qe := a.q.Edges[e]
-	k := edgeKind{qe.From, qe.To, qe.Label, qe.Either, a.marks[e]}
+	k := edgeKind{qe.From, qe.To, a.labels[e], qe.Either, a.marks[e]}
 	if k.either && k.from > k.to {
 		k.from, k.to = k.to, k.from
 	}
@@ -128,7 +132,7 @@ func (a *automorphisms) extend(v int) bool {
 
 // fits reports whether v can be mapped to w beside what 0..v-1 are mapped to.
 func (a *automorphisms) fits(v, w int) bool {
-	if a.colour[v] != a.its[w] || a.q.Vertices[v].Label != a.q.Vertices[w].Label ||
+	if a.colour[v] != a.its[w] || a.mapper.vertexKinds[v] != a.mapper.vertexKinds[w] ||
 		bits.OnesCount32(a.adj[v]) != bits.OnesCount32(a.adj[w]) {
 		return false
 	}

@@ -133,7 +133,7 @@ func (b *Backend) find(ctx context.Context, sign dyngraph.Sign, req *matcher.Req
 	if err != nil {
 		return err
 	}
-	a.groups, err = b.group(sign, q, b.difference(q, rows, others), req)
+	a.groups, err = b.group(sign, q, b.difference(q, rows, others, req.Silence), req)
 	if err != nil {
 		return err
 	}
@@ -151,15 +151,16 @@ func (b *Backend) find(ctx context.Context, sign dyngraph.Sign, req *matcher.Req
 }
 
 // difference returns the rows that are not among the others, in their order. A row with an edge that the batch replaces
-// is not: there it has another version of the edge (DESIGN S15).
-func (b *Backend) difference(q *matcher.Query, rows, others []row) []row {
+// is not: there it has another version of the edge (DESIGN S15). With a silence it is, unless it holds an edge that was
+// ended.
+func (b *Backend) difference(q *matcher.Query, rows, others []row, silence *matcher.Silence) []row {
 	in := make(map[string]bool, len(others))
 	for _, r := range others {
 		in[r.key()] = true
 	}
 	replaced := make(map[uint32]bool)
-	for _, n := range b.delta.Net {
-		if n.Replaced {
+	for order, n := range b.delta.Net {
+		if n.Replaced && n.Sign == dyngraph.Deleted && (silence == nil || silence.Ended(uint32(order))) {
 			replaced[uint32(n.Edge)] = true
 		}
 	}
@@ -168,26 +169,45 @@ func (b *Backend) difference(q *matcher.Query, rows, others []row) []row {
 	})
 }
 
-// group sorts rows under their anchors: of a match that appears its inserted edge of the highest order, of one that
-// disappears its deleted edge of the lowest (DESIGN A2). Anchors that the request skips are left out.
+// group sorts rows under their anchors: of a match that appears its inserted edge, or revised vertex that matters where
+// it maps it, of the highest order, of one that disappears its deleted edge or such a vertex of the lowest; in a
+// pattern of one vertex, that vertex if it comes or goes (DESIGN S19). Anchors that the request skips are left out.
 func (b *Backend) group(sign dyngraph.Sign, q *matcher.Query, rows []row, req *matcher.Request) ([]group, error) {
 	orders := make(map[uint32]uint32) // by edge index
 	for order, e := range b.delta.Net {
-		if e.Sign == sign {
+		if e.Sign == sign && !e.Vertex {
 			orders[uint32(e.Edge)] = uint32(order)
 		}
+	}
+	vertices := make(map[uint32]uint32) // that come or go, for a pattern of one vertex
+	for order, e := range b.delta.Net {
+		if e.Sign == sign && e.Vertex && !e.Revised && len(q.Edges) == 0 {
+			vertices[uint32(e.From)] = uint32(order)
+		}
+	}
+	revised, err := newRevisions(b.graph, b.delta, sign, q)
+	if err != nil {
+		return nil, err
 	}
 	anchored := make(map[uint32][]row)
 	for _, r := range rows {
 		anchor, found := uint32(0), false
-		for _, e := range r[len(q.Vertices):] {
-			order, ok := orders[e]
+		own := func(order uint32, ok bool) {
 			if ok && (!found || (sign == dyngraph.Inserted) == (order > anchor)) {
 				anchor, found = order, true
 			}
 		}
+		for _, e := range r[len(q.Vertices):] {
+			order, ok := orders[e]
+			own(order, ok)
+		}
+		for u := range q.Vertices {
+			own(revised.matters(u, r))
+			order, ok := vertices[r[u]]
+			own(order, ok)
+		}
 		if !found {
-			return nil, fmt.Errorf("the match %v is in one graph only, but the batch changed none of its edges", r)
+			return nil, fmt.Errorf("the match %v is in one graph only, but the batch changed nothing of it", r)
 		}
 		if !req.Skips(anchor) {
 			anchored[anchor] = append(anchored[anchor], r)

@@ -143,8 +143,7 @@ func (s *search) vertex(step int) error {
 		if err := s.step(); err != nil {
 			return err
 		}
-		label := s.q.Vertices[u].Label
-		if label != "" && label != s.view.LabelName(s.view.Label(v)) || s.isMapped(v) {
+		if !admits(s.q.Vertices[u].Label, s.q.Vertices[u].AnyOf, s.view.LabelName(s.view.Label(v))) || s.isMapped(v) {
 			continue
 		}
 		s.row[u], s.mapped[u] = uint32(v), true
@@ -185,13 +184,12 @@ func (s *search) edges(step, i int) error {
 
 // edge maps the pattern edge to every data edge between two vertices that is not taken and has the right label.
 func (s *search) edge(step, i, at int, from, to dyngraph.VertexID) error {
-	label := s.q.Edges[at].Label
 	for _, d := range s.ends[[2]dyngraph.VertexID{from, to}] {
 		if err := s.step(); err != nil {
 			return err
 		}
 		_, _, l := s.view.Edge(d)
-		if label != "" && label != s.view.LabelName(l) || s.isTaken(step, i, d) {
+		if !admits(s.q.Edges[at].Label, s.q.Edges[at].AnyOf, s.view.LabelName(l)) || s.isTaken(step, i, d) {
 			continue
 		}
 		s.row[len(s.q.Vertices)+at] = uint32(d)
@@ -200,6 +198,14 @@ func (s *search) edge(step, i, at int, from, to dyngraph.VertexID) error {
 		}
 	}
 	return nil
+}
+
+// admits tells whether a data label is the one that the pattern wants, or one of the alternatives, or anything will do.
+func admits(label string, anyOf []string, have string) bool {
+	if anyOf != nil {
+		return slices.Contains(anyOf, have)
+	}
+	return label == "" || label == have
 }
 
 // isTaken tells whether one of the step's back edges before the i-th is mapped to the data edge. Those of earlier
@@ -226,9 +232,13 @@ func compareRows(view dyngraph.View, vertices int, a, b row) int {
 	return 0
 }
 
-// compareEdges orders edges by identity: (from, to, label).
+// compareEdges orders edges by identity: (from, to, label), then the ids that users gave, if they identify edges.
 func compareEdges(view dyngraph.View, a, b dyngraph.EdgeIndex) int {
 	af, at, al := view.Edge(a)
 	bf, bt, bl := view.Edge(b)
-	return cmp.Or(cmp.Compare(af, bf), cmp.Compare(at, bt), cmp.Compare(al, bl))
+	ids := 0
+	if view.Graph().Options().EdgeIDs {
+		ids = cmp.Compare(view.Attr(a).ID, view.Attr(b).ID)
+	}
+	return cmp.Or(cmp.Compare(af, bf), cmp.Compare(at, bt), cmp.Compare(al, bl), ids)
 }

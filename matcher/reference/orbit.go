@@ -55,9 +55,11 @@ func (r row) key() string {
 // sameOrbit tells whether two rows of the same cover are images of each other under an automorphism.
 func sameOrbit(q *matcher.Query, a, b row) bool {
 	n := len(q.Vertices)
+	vertices := make([]int, n)
 	for i, v := range a[:n] {
 		j := slices.Index(b[:n], v)
-		if q.Vertices[i].Label != q.Vertices[j].Label {
+		vertices[i] = j
+		if q.Vertices[i].Label != q.Vertices[j].Label || !slices.Equal(q.Vertices[i].AnyOf, q.Vertices[j].AnyOf) {
 			return false
 		}
 	}
@@ -65,12 +67,17 @@ func sameOrbit(q *matcher.Query, a, b row) bool {
 	for i, d := range a[n:] {
 		j := slices.Index(b[n:], d)
 		edges[i] = j
-		if q.Edges[i].Label != q.Edges[j].Label || q.Edges[i].Either != q.Edges[j].Either {
+		x, y := q.Edges[i], q.Edges[j]
+		if x.Label != y.Label || !slices.Equal(x.AnyOf, y.AnyOf) || x.Either != y.Either {
 			return false
 		}
 	}
 	return condition.Preserved(q.Conditions, func(r condition.Ref) condition.Ref {
-		r.Index = edges[r.Index] // conditions are about edges
+		if r.Edge {
+			r.Index = edges[r.Index]
+		} else {
+			r.Index = vertices[r.Index]
+		}
 		return r
 	})
 }

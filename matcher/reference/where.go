@@ -25,6 +25,7 @@ type node struct {
 	Members  []property.Value `json:"members"`
 	Null     bool             `json:"null"`
 	Truth    string           `json:"truth"`
+	Labels   condition.Labels `json:"labels"`
 	Args     []*node          `json:"args"`
 }
 
@@ -73,8 +74,16 @@ func (w *where) holds(r row) bool {
 	return span.Cmp(big.NewInt(w.q.Within)) <= 0
 }
 
-// read returns the value of a property of the data edge that an element is mapped to, by the edge's own label.
+// read returns the value of a property of the data edge or vertex that an element is mapped to, by its own label.
 func (w *where) read(n *node, r row) property.Value {
+	if !n.Element.Edge {
+		v := dyngraph.VertexID(r[n.Element.Index])
+		column, ok := w.view.Graph().VertexColumns().Of(w.view.LabelName(w.view.Label(v)), n.Property)
+		if !ok {
+			return property.Value{}
+		}
+		return w.view.VertexValue(v, column)
+	}
 	e := dyngraph.EdgeIndex(r[len(w.q.Vertices)+n.Element.Index])
 	_, _, label := w.view.Edge(e)
 	column, ok := w.view.Graph().Columns().Of(w.view.LabelName(label), n.Property)
@@ -82,6 +91,21 @@ func (w *where) read(n *node, r row) property.Value {
 		return property.Value{}
 	}
 	return w.view.Value(e, column)
+}
+
+// labelled reports whether some alternative has all its labels on a vertex, and none of those that shall be absent.
+func (w *where) labelled(labels condition.Labels, v dyngraph.VertexID) bool {
+	has := slices.Collect(w.view.Labels(v).EachLabel())
+	return slices.ContainsFunc(labels, func(a condition.Alternative) bool {
+		there := 0
+		for _, l := range a.All {
+			if slices.Contains(has, l) {
+				there++
+			}
+		}
+		absent := func(l string) bool { return !slices.Contains(has, l) }
+		return there == len(a.All) && len(slices.DeleteFunc(slices.Clone(a.None), absent)) == 0
+	})
 }
 
 var relations = map[string]condition.Relation{"=": condition.Eq, "<>": condition.Ne, "<": condition.Lt,
@@ -115,6 +139,8 @@ func (w *where) truth(n *node, r row) condition.Truth {
 			return condition.Unknown
 		}
 		return condition.Of(strings.HasPrefix(s.text, prefix.text))
+	case "labelled":
+		return condition.Of(w.labelled(n.Labels, dyngraph.VertexID(r[n.Element.Index])))
 	case "is null":
 		return condition.Of(w.value(n.Args[0], r).null)
 	case "not":

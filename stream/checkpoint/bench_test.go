@@ -53,7 +53,7 @@ func synthetic(b *testing.B, dir string, edges int, attributes bool) {
 		}
 		slices.Sort(to)
 		for j, x := range to {
-			key, value = edgeKey(key[:0], dyngraph.VertexID(i), 2, dyngraph.VertexID(x)), value[:0]
+			key, value = edgeKey(key[:0], dyngraph.VertexID(i), 2, dyngraph.VertexID(x), ""), value[:0]
 			if attributes {
 				a := dyngraph.Attr{ID: fmt.Sprintf("tx-%d", i*10+j), HasTS: true, TS: 1_700_000_000_000 + int64(i)}
 				value = appendAttr(value, &a)

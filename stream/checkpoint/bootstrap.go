@@ -41,6 +41,12 @@ func (s *Store) Bootstrap(ctx context.Context, g *dyngraph.Graph) error {
 		return fail(errors.New("the checkpoint holds a graph already"))
 	case g.Directed() != s.settings.Directed:
 		return fail(fmt.Errorf("the graph is directed: %v, the checkpoint's: %v", g.Directed(), s.settings.Directed))
+	case g.Options().EdgeIDs != s.settings.EdgeIDs:
+		return fail(fmt.Errorf("an edge of the graph is %s, one of the checkpoint is %s",
+			identity(g.Options().EdgeIDs), identity(s.settings.EdgeIDs)))
+	case g.Options().Schema.Several() != s.settings.Properties.Several():
+		return fail(fmt.Errorf("a vertex of the graph may have %s label(s), one of the checkpoint %s",
+			vertexLabels(g.Options().Schema.Several()), vertexLabels(s.settings.Properties.Several())))
 	case len(g.Options().Schema.Differences(s.settings.Properties)) > 0:
 		return fail(errors.New("the graph declares other properties than the checkpoint"))
 	}
@@ -106,7 +112,8 @@ func (w *tableWriter) content(ctx context.Context, g *dyngraph.Graph, st *state)
 		}
 	}
 	for id := range view.VerticesSeq() {
-		v := dyngraph.VertexRecord{ID: id, Key: view.Key(id), Label: view.Label(id)}
+		v := dyngraph.VertexRecord{ID: id, Key: view.Key(id), Label: view.Label(id),
+			Values: view.VertexValues(id)}
 		if err := put(vertexKey(key, id), appendVertex(value, &v)); err != nil {
 			return err
 		}
@@ -114,7 +121,11 @@ func (w *tableWriter) content(ctx context.Context, g *dyngraph.Graph, st *state)
 	for e := range view.EdgesSeq() {
 		from, to, label := view.Edge(e)
 		attr := view.Attr(e)
-		if err := put(edgeKey(key, from, label, to), appendAttr(value, &attr)); err != nil {
+		id := ""
+		if g.Options().EdgeIDs {
+			id = attr.ID
+		}
+		if err := put(edgeKey(key, from, label, to, id), appendEdge(value, &attr, g.Options().EdgeIDs)); err != nil {
 			return err
 		}
 	}

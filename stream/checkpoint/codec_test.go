@@ -18,26 +18,32 @@ func encodings(rng *rand.Rand) (intents, dones, states, attrs [][]byte) {
 	for range 8 {
 		h := newHistory(rng, 4, false)
 		for i := range h.batches {
-			v, err := appendIntent(nil, &intent{h.batches[i], "shape"})
+			in := &intent{h.batches[i], "shape"}
+			v, err := appendIntent([]byte{versionOfIntent(&in.batch)}, in)
 			if err != nil {
 				panic(err)
 			}
 			intents = append(intents, v)
 			c := h.infos[i]
-			o := &done{effect: c.Effect, report: c.Report, positions: c.Positions, digests: randomDigests(rng),
+			o := &done{effect: c.Effect, report: c.Report, positions: c.Positions,
+				digests: randomDigests(rng), declared: declaredOf(c),
 				queriesChanged: c.Queries != nil, queries: c.Queries}
-			if v, err = appendDone(nil, o); err != nil {
+			if v, err = appendDone([]byte{o.version()}, o); err != nil {
 				panic(err)
 			}
 			dones = append(dones, v)
 		}
-		states = append(states, appendState(nil, randomState(rng)))
+		st := randomState(rng)
+		states = append(states, appendState([]byte{versionOf(st.time != nil)}, st))
 		a := randomAttr(rng)
-		a.Values = randomValues(rng, "T")
+		a.Values = randomValues(rng, testSchema.Edges.Columns(), "T")
 		attrs = append(attrs, appendAttr(nil, &a))
 	}
 	return intents, dones, states, attrs
 }
+
+// body returns a decoder of a value that begins with its version.
+func body(v []byte) *decoder { return &decoder{b: v[1:], version: v[0]} }
 
 func randomDigests(rng *rand.Rand) digests {
 	d := func() digest { return digest{count: rng.Uint64(), sum: rng.Uint64()} }
@@ -53,6 +59,9 @@ func randomState(rng *rand.Rand) *state {
 	case 1:
 		s.mark = stream.Mark("mark")
 	}
+	if rng.IntN(2) == 0 {
+		s.time = randomTime(rng)
+	}
 	for range rng.IntN(4) {
 		s.older = append(s.older, dyngraph.VertexID(rng.Uint32()))
 		s.newer = append(s.newer, dyngraph.VertexID(rng.Uint32()))
@@ -65,9 +74,9 @@ func TestIntentRoundTrip(t *testing.T) {
 	for range 50 {
 		h := newHistory(rng, 4, false)
 		for _, b := range h.batches {
-			v, err := appendIntent(nil, &intent{b, "shape"})
+			v, err := appendIntent([]byte{versionOfIntent(&b)}, &intent{b, "shape"})
 			require.NoError(t, err)
-			in, err := (&decoder{b: v}).intent()
+			in, err := body(v).intent()
 			require.NoError(t, err)
 			require.Equal(t, "shape", in.shape)
 			if len(b.Updates) == 0 {
@@ -92,23 +101,26 @@ func TestExtremeUpdates(t *testing.T) {
 			FromLabel: "L",
 			ToLabel:   "M", Attr: dyngraph.Attr{HasTS: true, TS: math.MinInt64}, Pos: p})
 	}
-	v, err := appendIntent(nil, &intent{batch: b})
+	v, err := appendIntent([]byte{codecVersion}, &intent{batch: b})
 	require.NoError(t, err)
-	in, err := (&decoder{b: v}).intent()
+	in, err := body(v).intent()
 	require.NoError(t, err)
 	require.Equal(t, b, in.batch)
 }
 
 func TestDoneRoundTrip(t *testing.T) {
 	rng := newRand(52)
+	revised := 0
 	for range 50 {
 		h := newHistory(rng, 4, false)
 		for _, c := range h.infos {
-			o := &done{effect: c.Effect, report: c.Report, positions: c.Positions, digests: randomDigests(rng),
+			revised += len(c.Effect.Revised)
+			o := &done{effect: c.Effect, report: c.Report, positions: c.Positions,
+				digests: randomDigests(rng), declared: declaredOf(c),
 				queriesChanged: c.Queries != nil, queries: c.Queries}
-			v, err := appendDone(nil, o)
+			v, err := appendDone([]byte{o.version()}, o)
 			require.NoError(t, err)
-			got, err := (&decoder{b: v}).done()
+			got, err := body(v).done()
 			require.NoError(t, err)
 			if len(o.effect.NewLabels) == 0 {
 				o.effect.NewLabels = nil
@@ -119,13 +131,14 @@ func TestDoneRoundTrip(t *testing.T) {
 			require.Equal(t, o, got)
 		}
 	}
+	require.Positive(t, revised)
 }
 
 func TestStateRoundTrip(t *testing.T) {
 	rng := newRand(53)
 	for range 100 {
 		s := randomState(rng)
-		got, err := (&decoder{b: appendState(nil, s)}).state()
+		got, err := body(appendState([]byte{versionOf(s.time != nil)}, s)).state()
 		require.NoError(t, err)
 		require.Equal(t, s, got)
 	}
@@ -135,20 +148,20 @@ func TestStateRoundTrip(t *testing.T) {
 func TestTruncated(t *testing.T) {
 	intents, dones, states, _ := encodings(newRand(54))
 	for _, v := range intents {
-		for i := range v {
-			_, err := (&decoder{b: v[:i:i]}).intent()
+		for i := 1; i < len(v); i++ {
+			_, err := body(v[:i:i]).intent()
 			require.ErrorIs(t, err, ErrDamaged)
 		}
 	}
 	for _, v := range dones {
-		for i := range v {
-			_, err := (&decoder{b: v[:i:i]}).done()
+		for i := 1; i < len(v); i++ {
+			_, err := body(v[:i:i]).done()
 			require.ErrorIs(t, err, ErrDamaged)
 		}
 	}
 	for _, v := range states {
-		for i := range v {
-			_, err := (&decoder{b: v[:i:i]}).state()
+		for i := 1; i < len(v); i++ {
+			_, err := body(v[:i:i]).state()
 			require.ErrorIs(t, err, ErrDamaged)
 		}
 	}
@@ -167,13 +180,13 @@ func TestSeal(t *testing.T) {
 		_, err = verified(keyState, bad)
 		require.ErrorIs(t, err, ErrDamaged)
 	}
-	_, err = verified(keyState, withChecksum(keyState, []byte{codecVersion + 1}))
-	require.ErrorContains(t, err, "version 3")
+	_, err = verified(keyState, withChecksum(keyState, []byte{declareVersion + 1}))
+	require.ErrorContains(t, err, "version 5")
 }
 
 func TestDigest(t *testing.T) {
 	var d, e digests
-	keys := [][]byte{labelKey(nil, 1), vertexKey(nil, 2), edgeKey(nil, 3, 4, 5), edgeKey(nil, 5, 4, 3)}
+	keys := [][]byte{labelKey(nil, 1), vertexKey(nil, 2), edgeKey(nil, 3, 4, 5, ""), edgeKey(nil, 5, 4, 3, "b")}
 	for i, k := range keys {
 		d.replace(k, nil, fmt.Append(nil, i))
 		e.replace(keys[len(keys)-1-i], nil, fmt.Append(nil, len(keys)-1-i))
@@ -203,14 +216,17 @@ func FuzzIntent(f *testing.F) {
 		f.Add(v)
 	}
 	f.Fuzz(func(t *testing.T, v []byte) {
-		in, err := (&decoder{b: v}).intent()
+		if len(v) == 0 || v[0] != codecVersion && v[0] != timeVersion {
+			return
+		}
+		in, err := body(v).intent()
 		if err != nil {
 			require.ErrorIs(t, err, ErrDamaged)
 			return
 		}
-		w, err := appendIntent(nil, in)
+		w, err := appendIntent([]byte{versionOfIntent(&in.batch)}, in)
 		require.NoError(t, err)
-		again, err := (&decoder{b: w}).intent()
+		again, err := body(w).intent()
 		require.NoError(t, err)
 		require.Equal(t, in, again)
 	})
@@ -222,18 +238,22 @@ func FuzzDone(f *testing.F) {
 		f.Add(v)
 	}
 	f.Fuzz(func(t *testing.T, v []byte) {
-		o, err := (&decoder{b: v}).done()
+		if len(v) == 0 || v[0] != codecVersion && v[0] != timeVersion {
+			return
+		}
+		o, err := body(v).done()
 		if err != nil {
 			require.ErrorIs(t, err, ErrDamaged)
 			return
 		}
-		w, err := appendDone(nil, o)
+		w, err := appendDone([]byte{o.version()}, o)
 		require.NoError(t, err)
-		again, err := (&decoder{b: w}).done()
+		again, err := body(w).done()
 		require.NoError(t, err)
 		require.Equal(t, o, again)
 		// An effect that no graph made can still be walked.
-		require.NoError(t, changes(&o.effect, func(_, _, _ []byte) error { return nil }))
+		require.NoError(t, changes(&o.effect, false, func(_, _, _ []byte) error { return nil }))
+		require.NoError(t, changes(&o.effect, true, func(_, _, _ []byte) error { return nil }))
 	})
 }
 
@@ -243,12 +263,15 @@ func FuzzState(f *testing.F) {
 		f.Add(v)
 	}
 	f.Fuzz(func(t *testing.T, v []byte) {
-		s, err := (&decoder{b: v}).state()
+		if len(v) == 0 || v[0] != codecVersion && v[0] != timeVersion {
+			return
+		}
+		s, err := body(v).state()
 		if err != nil {
 			require.ErrorIs(t, err, ErrDamaged)
 			return
 		}
-		again, err := (&decoder{b: appendState(nil, s)}).state()
+		again, err := body(appendState([]byte{versionOf(s.time != nil)}, s)).state()
 		require.NoError(t, err)
 		require.Equal(t, s, again)
 	})
@@ -273,15 +296,25 @@ func FuzzFiles(f *testing.F) {
 func FuzzContent(f *testing.F) {
 	_, _, _, attrs := encodings(newRand(58))
 	for _, v := range attrs {
-		f.Add(edgeKey(nil, 1, 2, 3), v)
+		f.Add(edgeKey(nil, 1, 2, 3, ""), v)
+		f.Add(edgeKey(nil, 1, 2, 3, "tx"), v)
 	}
 	f.Add(vertexKey(nil, 7), appendVertex(nil, &dyngraph.VertexRecord{Key: "k", Label: 300}))
+	f.Add(vertexKey(nil, 7), appendVertex(nil, &dyngraph.VertexRecord{Key: "k", Label: 300,
+		Values: randomValues(newRand(59), testSchema.Vertices.Columns(), "A")}))
 	f.Add(decisionKey(3, 4), []byte{})
 	f.Fuzz(func(t *testing.T, key, value []byte) {
-		if r, err := decodeEdge(key, value); err == nil {
-			require.Equal(t, key[1:], edgeKey(nil, r.From, r.Label, r.To)[1:])
-			a := r.Attr
-			again, err := decodeEdge(key, appendAttr(nil, &a))
+		for _, edgeIDs := range []bool{false, true} {
+			r, err := decodeEdge(key, value, edgeIDs)
+			if err != nil {
+				continue
+			}
+			id := ""
+			if edgeIDs {
+				id = r.Attr.ID
+			}
+			require.Equal(t, key[1:], edgeKey(nil, r.From, r.Label, r.To, id)[1:])
+			again, err := decodeEdge(key, appendEdge(nil, &r.Attr, edgeIDs), edgeIDs)
 			require.NoError(t, err)
 			require.Equal(t, r, again)
 		}

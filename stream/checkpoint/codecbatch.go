@@ -96,6 +96,9 @@ func appendUpdates(b []byte, us []dyngraph.Update) []byte {
 		if flags&updAttr != 0 {
 			b = appendAttrField(b, &u.Attr)
 		}
+		if u.Op == dyngraph.ReviseVertex {
+			b = appendColumns(b, u.Named)
+		}
 		b = binary.AppendVarint(b, int64(u.Pos.Partition)-int64(partition))
 		b = binary.AppendVarint(b, u.Pos.Offset-offset)
 		partition, offset = u.Pos.Partition, u.Pos.Offset
@@ -132,6 +135,9 @@ func (d *decoder) updates() []dyngraph.Update {
 		if flags&updAttr != 0 {
 			u.Attr = d.attrField()
 		}
+		if u.Op == dyngraph.ReviseVertex {
+			u.Named = d.columns()
+		}
 		partition += d.varint()
 		if partition != int64(int32(partition)) {
 			d.fail()
@@ -146,6 +152,22 @@ func (d *decoder) updates() []dyngraph.Update {
 		}
 	}
 	return us
+}
+
+// appendColumns encodes the columns that an update of a vertex names.
+func appendColumns(b []byte, columns []int) []byte {
+	b = binary.AppendUvarint(b, uint64(len(columns)))
+	for _, column := range columns {
+		b = binary.AppendUvarint(b, uint64(column))
+	}
+	return b
+}
+
+func (d *decoder) columns() (columns []int) {
+	for range d.count(1) {
+		columns = append(columns, d.int())
+	}
+	return columns
 }
 
 func appendDeadLetters(b []byte, ls []stream.DeadLetter) []byte {
@@ -224,14 +246,15 @@ func (d *decoder) decision() (x matcher.Decision) {
 		return x
 	}
 	x.Action, x.Cause = matcher.Action(d.byte()), matcher.Cause(d.byte())
-	if x.Action > matcher.NoTotal || x.Cause > matcher.CauseQuery {
+	if x.Action > matcher.NoTotal || x.Cause > matcher.CauseOutput {
 		d.fail()
 	}
 	x.Snapshot, x.Kept = d.bool(), d.uvarint()
 	return x
 }
 
-// appendIntent encodes a batch. A query change is kept as JSON, as queries are everywhere.
+// appendIntent encodes a batch, with event time if the value has timeVersion. A query change is kept as JSON, as
+// queries are everywhere.
 func appendIntent(b []byte, in *intent) ([]byte, error) {
 	t := &in.batch
 	b = binary.AppendUvarint(b, t.Number)
@@ -253,7 +276,14 @@ func appendIntent(b []byte, in *intent) ([]byte, error) {
 		b = appendDecision(b, &t.Decisions[i])
 	}
 	b = appendUpdates(b, t.Updates)
-	return appendDeadLetters(b, t.DeadLetters), nil
+	b = appendDeadLetters(b, t.DeadLetters)
+	if t.Declaration != nil {
+		return appendJSON(b, t.Declaration)
+	}
+	if t.Time != nil {
+		b = appendCut(b, t)
+	}
+	return b, nil
 }
 
 func (d *decoder) intent() (*intent, error) {
@@ -278,5 +308,17 @@ func (d *decoder) intent() (*intent, error) {
 	}
 	t.Updates = d.updates()
 	t.DeadLetters = d.deadLetters()
+	switch d.version {
+	case timeVersion:
+		d.cut(t)
+	case declareVersion:
+		t.Declaration = new(dyngraph.Declaration)
+		if err := d.json(t.Declaration); err != nil {
+			return nil, damaged("the declared properties of batch %d: %v", t.Number, err)
+		}
+		if t.Declaration.Schema == nil {
+			d.fail()
+		}
+	}
 	return in, d.finish("an intent")
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/stream"
 )
@@ -21,6 +22,31 @@ type done struct {
 	digests        digests
 	queriesChanged bool
 	queries        []matcher.QueryState
+	// declared is set where the batch is a step of a change of the declared properties.
+	declared *declaredBefore
+}
+
+// declaredBefore is what was declared before a batch, and the last step of a change that was not done.
+type declaredBefore struct {
+	Schema *property.Schema       `json:"schema,omitempty"`
+	Step   *dyngraph.Declaration  `json:"step,omitempty"`
+	Report *stream.DeclaredReport `json:"report"`
+}
+
+func appendJSON(b []byte, v any) ([]byte, error) {
+	js, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return appendString(b, js), nil
+}
+
+func (d *decoder) json(v any) error {
+	js := d.raw()
+	if d.bad {
+		return nil // finish tells
+	}
+	return json.Unmarshal(js, v)
 }
 
 func appendQueries(b []byte, qs []matcher.QueryState) ([]byte, error) {
@@ -58,10 +84,30 @@ func appendDone(b []byte, o *done) ([]byte, error) {
 	b = o.digests.append(b)
 	b = appendBool(b, o.queriesChanged)
 	if o.queriesChanged {
-		return appendQueries(b, o.queries)
+		var err error
+		if b, err = appendQueries(b, o.queries); err != nil {
+			return nil, err
+		}
+	}
+	if o.declared != nil {
+		return appendJSON(appendVertices(b, o.effect.Declared), o.declared)
+	}
+	if o.hasTime() {
+		b = appendVertices(appendTimeReport(b, o.report.Time), o.effect.Declared)
 	}
 	return b, nil
 }
+
+// version is the first byte of the value.
+func (o *done) version() byte {
+	if o.declared != nil {
+		return declareVersion
+	}
+	return versionOf(o.hasTime())
+}
+
+// hasTime tells that the value has timeVersion.
+func (o *done) hasTime() bool { return o.report != nil && o.report.Time != nil }
 
 func (d *decoder) done() (*done, error) {
 	o := &done{effect: d.effect()}
@@ -75,6 +121,20 @@ func (d *decoder) done() (*done, error) {
 		if o.queries, err = d.queries(); err != nil {
 			return nil, err
 		}
+	}
+	switch {
+	case d.version >= timeVersion && o.report == nil:
+		return nil, damaged("a batch of version %d has no report", d.version)
+	case d.version == timeVersion:
+		o.report.Time = d.timeReport()
+		o.effect.Declared = d.vertices()
+	case d.version == declareVersion:
+		o.effect.Declared = d.vertices()
+		o.declared = new(declaredBefore)
+		if err := d.json(o.declared); err != nil {
+			return nil, damaged("the declared properties before a batch: %v", err)
+		}
+		o.report.Properties = o.declared.Report
 	}
 	return o, d.finish("a committed batch")
 }

@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"motifd/dyngraph"
 	"motifd/dyngraph/property"
@@ -48,6 +49,16 @@ func appendAttr(b []byte, a *dyngraph.Attr) []byte {
 		b = appendValues(b, values)
 	}
 	return b
+}
+
+// appendEdge encodes the value of an edge: its attributes, without the id if that is in the key.
+func appendEdge(b []byte, a *dyngraph.Attr, edgeIDs bool) []byte {
+	if !edgeIDs {
+		return appendAttr(b, a)
+	}
+	rest := *a
+	rest.ID = ""
+	return appendAttr(b, &rest)
 }
 
 // attr decodes what appendAttr wrote; the value ends where the attributes do.
@@ -101,14 +112,47 @@ func (d *decoder) attrField() dyngraph.Attr {
 	return a
 }
 
-// appendVertex encodes a dictionary value: label, then the key to the end.
+// hasValues and implied, added to a vertex's label, tell that declared values follow, and that the vertex came into
+// being with an edge and that no +v declared it.
+const (
+	hasValues = 1 << 32
+	implied   = 1 << 33
+)
+
+// appendLabelled encodes the label of a vertex, and its declared values if it has any.
+func appendLabelled(b []byte, v *dyngraph.VertexRecord) []byte {
+	n := uint64(v.Label)
+	if v.Implied {
+		n |= implied
+	}
+	values := property.WithoutNulls(v.Values)
+	if len(values) == 0 {
+		return binary.AppendUvarint(b, n)
+	}
+	return appendValues(binary.AppendUvarint(b, n|hasValues), values)
+}
+
+func (d *decoder) labelled(v *dyngraph.VertexRecord) {
+	n := d.uvarint()
+	if n >= 2*implied {
+		d.fail()
+	}
+	v.Implied = n&implied != 0
+	if n&hasValues != 0 {
+		v.Values = d.values()
+	}
+	v.Label = dyngraph.LabelID(n % hasValues)
+}
+
+// appendVertex encodes a dictionary value: label and values, then the key to the end.
 func appendVertex(b []byte, v *dyngraph.VertexRecord) []byte {
-	return append(binary.AppendUvarint(b, uint64(v.Label)), v.Key...)
+	return append(appendLabelled(b, v), v.Key...)
 }
 
 func decodeVertex(id uint32, value []byte) (dyngraph.VertexRecord, bool) {
 	d := decoder{b: value}
-	v := dyngraph.VertexRecord{ID: dyngraph.VertexID(id), Label: dyngraph.LabelID(d.uint32())}
+	v := dyngraph.VertexRecord{ID: dyngraph.VertexID(id)}
+	d.labelled(&v)
 	v.Key = string(d.b)
 	return v, !d.bad && v.Key != ""
 }
@@ -137,7 +181,7 @@ func appendVertices(b []byte, vs []dyngraph.VertexRecord) []byte {
 	b = binary.AppendUvarint(b, uint64(len(vs)))
 	for i := range vs {
 		b = binary.AppendUvarint(b, uint64(vs[i].ID))
-		b = binary.AppendUvarint(b, uint64(vs[i].Label))
+		b = appendLabelled(b, &vs[i])
 		b = appendString(b, vs[i].Key)
 	}
 	return b
@@ -150,9 +194,10 @@ func (d *decoder) vertices() []dyngraph.VertexRecord {
 	}
 	vs := make([]dyngraph.VertexRecord, n)
 	for i := range vs {
-		vs[i] = dyngraph.VertexRecord{
-			ID: dyngraph.VertexID(d.uint32()), Label: dyngraph.LabelID(d.uint32()), Key: d.string(),
-		}
+		v := &vs[i]
+		v.ID = dyngraph.VertexID(d.uint32())
+		d.labelled(v)
+		v.Key = d.string()
 	}
 	return vs
 }
@@ -194,18 +239,55 @@ func (d *decoder) edges(renewed bool) []dyngraph.EdgeRecord {
 	return es
 }
 
+// appendEffect encodes an effect. A revised vertex is at the end of the freed ones with its values before, and at the
+// end of the created ones with those after: no other id is in both lists.
 func appendEffect(b []byte, e *dyngraph.Effect) []byte {
 	b = binary.AppendUvarint(b, uint64(e.LabelsBefore))
 	b = binary.AppendUvarint(b, uint64(len(e.NewLabels)))
 	for _, l := range e.NewLabels {
 		b = appendString(b, l)
 	}
-	b = appendVertices(b, e.Created)
-	b = appendVertices(b, e.Freed)
+	created, freed := e.Created, e.Freed
+	if len(e.Revised) > 0 {
+		created, freed = slices.Clone(created), slices.Clone(freed)
+		for _, v := range e.Revised {
+			v.Values, v.Previous = v.Previous, nil
+			freed = append(freed, v)
+		}
+		created = append(created, e.Revised...)
+	}
+	b = appendVertices(b, created)
+	b = appendVertices(b, freed)
 	b = appendIDs(b, e.Released)
 	b = appendEdges(b, e.Inserted, false)
 	b = appendEdges(b, e.Deleted, false)
 	return appendEdges(b, e.Renewed, true)
+}
+
+// splitRevised finds the revised vertices at the ends of the created and the freed ones.
+func (d *decoder) splitRevised(e *dyngraph.Effect) {
+	n, c, f := 0, len(e.Created), len(e.Freed)
+	for n < min(c, f) && e.Created[c-n-1].ID == e.Freed[f-n-1].ID {
+		n++
+	}
+	if n == 0 {
+		return
+	}
+	e.Revised = e.Created[c-n:]
+	for i := range e.Revised {
+		v, was := &e.Revised[i], &e.Freed[f-n+i]
+		if v.Key != was.Key || v.Label != was.Label {
+			d.fail()
+		}
+		v.Previous = was.Values
+	}
+	e.Created, e.Freed = slices.Clip(e.Created[:c-n]), e.Freed[:f-n]
+	if c == n {
+		e.Created = nil
+	}
+	if f == n {
+		e.Freed = nil
+	}
 }
 
 func (d *decoder) effect() (e dyngraph.Effect) {
@@ -218,6 +300,7 @@ func (d *decoder) effect() (e dyngraph.Effect) {
 	}
 	e.Created = d.vertices()
 	e.Freed = d.vertices()
+	d.splitRevised(&e)
 	e.Released = d.ids()
 	e.Inserted = d.edges(false)
 	e.Deleted = d.edges(false)

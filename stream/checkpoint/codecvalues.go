@@ -17,6 +17,7 @@ const (
 	valueTrue
 	valueString
 	valueTimestamp
+	valueLabels // of a vertex that may have several
 )
 
 // appendValues encodes values by column. The last one is not null.
@@ -34,6 +35,8 @@ func appendValues(b []byte, values []property.Value) []byte {
 			b = binary.LittleEndian.AppendUint64(append(b, valueFloat64), v.Bits())
 		case property.String:
 			b = appendString(append(b, valueString), v.Str())
+		case property.Labels:
+			b = appendString(append(b, valueLabels), v.String())
 		case property.Bool:
 			if v.True() {
 				b = append(b, valueTrue)
@@ -86,6 +89,12 @@ func (d *decoder) value() (v property.Value) {
 		return v
 	case valueString:
 		return property.Text(d.string())
+	case valueLabels:
+		text := d.string()
+		if v = property.LabelsOf(text); v.IsNull() || v.String() != text { // not in its one form
+			d.fail()
+		}
+		return v
 	case valueFalse:
 		return property.Truth(false)
 	case valueTrue:

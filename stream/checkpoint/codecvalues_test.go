@@ -22,7 +22,7 @@ func TestValuesRoundTrip(t *testing.T) {
 	values := []property.Value{null, property.Int(math.MinInt64), property.Int(math.MaxInt64), property.Units(-1, 18),
 		property.Units(math.MinInt64, 0), property.Time(-1), float(-math.MaxFloat64), float(0),
 		float(math.SmallestNonzeroFloat64), property.Truth(true), property.Truth(false), property.Text(""), null,
-		property.Text("\x00é")}
+		property.Text("\x00é"), property.LabelSet("B", "A"), property.LabelSet("é")}
 	for n := range len(values) + 1 {
 		a := dyngraph.Attr{ID: "x", Values: values[:n:n]}
 		stored := appendAttr(nil, &a)
@@ -40,10 +40,11 @@ func TestValuesRoundTrip(t *testing.T) {
 	}
 	require.Empty(t, appendAttr(nil, &dyngraph.Attr{Values: []property.Value{null}}))
 	for _, bad := range [][]byte{
-		{attrValues}, {attrValues, 0}, {attrValues, 1, valueNull}, {attrValues, 1, 8}, {attrValues, 2, valueTrue},
+		{attrValues}, {attrValues, 0}, {attrValues, 1, valueNull}, {attrValues, 1, 9}, {attrValues, 2, valueTrue},
 		{attrValues, 1, valueDecimal, 19, 2}, {attrValues, 1, valueFloat64, 0, 0, 0, 0, 0, 0, 0, 0x80}, // -0
 		{attrValues, 1, valueFloat64, 0, 0, 0, 0, 0, 0, 0xf0, 0x7f}, {attrValues, 200, 1},
-		{attrValues, 1, valueString, 9},
+		{attrValues, 1, valueString, 9}, {attrValues, 1, valueLabels, 0}, {attrValues, 1, valueLabels, 3, 'B', 0, 'A'},
+		{attrValues, 1, valueLabels, 3, 'A', 0, 'A'}, {attrValues, 1, valueLabels, 2, 'A', 0},
 	} {
 		d := decoder{b: bad}
 		d.attr()

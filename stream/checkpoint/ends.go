@@ -90,7 +90,7 @@ func (s *Store) keep(key, content []byte) error {
 	}
 	b := s.db.NewBatch()
 	defer b.Close()
-	if err := b.Set(key, withChecksum(key, content), nil); err != nil {
+	if err := setChecksummed(b, key, content); err != nil {
 		return err
 	}
 	return s.db.apply(b)

@@ -60,7 +60,7 @@ func TestFormat1IsRead(t *testing.T) {
 	}
 	info, err = Info(dir, nil)
 	require.NoError(t, err)
-	require.Equal(t, Format, info.Format)
+	require.Equal(t, plainFormat, info.Format)
 	v, err = Verify(t.Context(), dir, nil, nil)
 	require.NoError(t, err)
 	require.Empty(t, v.Problems)

@@ -18,6 +18,7 @@ import (
 	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/stream"
+	"motifd/stream/eventtime"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -36,6 +37,7 @@ type step struct {
 // history is a scripted life of a checkpoint, made with a real graph.
 type history struct {
 	directed bool
+	edgeIDs  bool             // in half of them
 	schema   *property.Schema // nil in half of them
 	start    string           // dump of a fresh checkpoint
 	steps    []step
@@ -47,10 +49,13 @@ type history struct {
 // newHistory scripts n batches. Up to three intents are open at a time; suspensions, query changes and a bootstrap
 // occur.
 func newHistory(rng *rand.Rand, n int, bootstrap bool) *history {
-	h := &history{directed: rng.IntN(2) == 0}
+	h := &history{directed: rng.IntN(2) == 0, edgeIDs: rng.IntN(2) == 0}
 	if rng.IntN(2) == 0 {
-		h.schema = testSchema
+		if h.schema = testSchema; rng.IntN(2) == 0 {
+			h.schema = severalSchema
+		}
 	}
+	timed := rng.IntN(2) == 0
 	g := dyngraph.NewGraph(h.options())
 	var queries []matcher.QueryState
 	pos := stream.Positions{}
@@ -66,32 +71,40 @@ func newHistory(rng *rand.Rand, n int, bootstrap bool) *history {
 			dumpState(&stream.State{Fresh: true, Graph: g, Queries: queries, Positions: pos})})
 	}
 	h.graphs = append(h.graphs, dumpContent(g, pos, queries))
+	g.ExpireIsolated(timed)
+	var undone *dyngraph.Declaration // of a change that is not done
 	// Batches and their effects.
-	committed := []string{dumpCommitted(0, g, pos, nil, queries)}
+	committed := []string{dumpCommitted(0, g, pos, nil, queries, nil, nil)}
 	for i := 1; i <= n; i++ {
 		b := stream.Batch{Messages: rng.IntN(9), Bytes: rng.IntN(999), OutputPartitions: int32(rng.IntN(3))}
 		b.Number = uint64(i)
 		info := &stream.CommitInfo{Batch: uint64(i), Mark: stream.Mark(fmt.Sprint("mark", i))}
-		if rng.IntN(5) == 0 {
+		info.Report = randomReport(rng, uint64(i))
+		switch {
+		case undone != nil || h.schema != nil && rng.IntN(4) == 0:
+			undone = h.declare(rng, g, undone, &b, info)
+		case rng.IntN(5) == 0:
 			b.Change, queries = randomChange(rng, queries)
 			info.Queries = queries
-		} else {
-			b.Updates, _ = g.Accept([]dyngraph.Message{{Updates: h.randomUpdates(rng, 1+rng.IntN(25), 12)}})
+		default:
+			b.Updates, _ = g.Accept([]dyngraph.Message{{Updates: h.updatesOf(rng, g, 1+rng.IntN(25), 12)}})
 			b.DeadLetters = randomDeadLetters(rng)
 			for range rng.IntN(3) {
 				pos[int32(rng.IntN(4)-1)] = rng.Int64N(1 << 40)
 			}
 		}
 		b.Positions = clonePositions(pos)
-		mustStage(g, b.Updates)
+		stageBatch(g, &b)
 		info.Effect = g.Effect()
 		g.Commit()
 		info.Positions = clonePositions(pos)
-		info.Report = randomReport(rng, uint64(i))
+		if timed {
+			h.time(rng, &b, info)
+		}
 		h.batches = append(h.batches, b)
 		h.infos = append(h.infos, info)
 		h.graphs = append(h.graphs, dumpContent(g, pos, queries))
-		committed = append(committed, dumpCommitted(uint64(i), g, pos, info.Mark, queries))
+		committed = append(committed, dumpCommitted(uint64(i), g, pos, info.Mark, queries, info.Time, undone))
 	}
 	// The order of the calls.
 	done, open := 0, []stream.Batch{}
@@ -147,7 +160,8 @@ func rebuilt(g *dyngraph.Graph, opt dyngraph.Options) *dyngraph.Graph {
 	}
 	v := g.View(dyngraph.New)
 	for id := range v.VerticesSeq() {
-		must(l.Vertex(dyngraph.VertexRecord{ID: id, Key: v.Key(id), Label: v.Label(id)}))
+		must(l.Vertex(dyngraph.VertexRecord{ID: id, Key: v.Key(id), Label: v.Label(id),
+			Values: v.VertexValues(id)}))
 	}
 	for e := range v.EdgesSeq() {
 		from, to, label := v.Edge(e)
@@ -166,13 +180,33 @@ var testSchema = &property.Schema{Edges: property.Declarations{
 		"note": {Kind: property.String}},
 	"U":          {"amount": {Kind: property.Int64}, "seen": {Kind: property.Timestamp}},
 	property.Any: {"flag": {Kind: property.Bool}, "share": {Kind: property.Float64}},
+}, Vertices: property.Declarations{
+	"A":          {"risk": {Kind: property.Int64}, "name": {Kind: property.String}},
+	"B":          {"risk": {Kind: property.Decimal, Scale: 3}},
+	property.Any: {"blocked": {Kind: property.Bool}},
 }}
 
-// randomValues returns declared values of an edge label.
-func randomValues(rng *rand.Rand, label string) []property.Value {
-	columns := testSchema.Edges.Columns()
+// severalSchema is testSchema where a vertex may have several labels: no name has two types.
+var severalSchema = &property.Schema{Edges: testSchema.Edges, Vertices: property.Declarations{
+	"A": testSchema.Vertices["A"], property.Any: testSchema.Vertices[property.Any]}, SeveralLabels: true}
+
+// someLabels returns several labels for an update, each with a sign for =v.
+func someLabels(rng *rand.Rand, op dyngraph.Op) string {
+	var labels []string
+	for range rng.IntN(3) {
+		l := []string{"A", "B", "Längeres Label"}[rng.IntN(3)]
+		if op == dyngraph.ReviseVertex {
+			l = []string{"+", "-"}[rng.IntN(2)] + l
+		}
+		labels = append(labels, l)
+	}
+	return property.JoinLabels(labels...)
+}
+
+// randomValues returns declared values of a label of edges or vertices.
+func randomValues(rng *rand.Rand, columns *property.Columns, label string) []property.Value {
 	var values []property.Value
-	for _, column := range columns.Under(label) {
+	for _, column := range columns.Under(label).All() {
 		if rng.IntN(3) == 0 {
 			continue
 		}
@@ -196,15 +230,39 @@ func randomValues(rng *rand.Rand, label string) []property.Value {
 }
 
 func (h *history) options() dyngraph.Options {
-	return dyngraph.Options{Directed: h.directed, Schema: h.schema}
+	return dyngraph.Options{Directed: h.directed, EdgeIDs: h.edgeIDs, Schema: h.schema}
 }
 
-// randomUpdates returns updates with values where the history declares properties.
+// randomUpdates returns updates with values where the history declares properties, and with few ids where they identify
+// edges.
 func (h *history) randomUpdates(rng *rand.Rand, n, keys int) []dyngraph.Update {
+	return h.updatesOf(rng, dyngraph.NewGraph(h.options()), n, keys)
+}
+
+// updatesOf is randomUpdates by what a graph declares.
+func (h *history) updatesOf(rng *rand.Rand, g *dyngraph.Graph, n, keys int) []dyngraph.Update {
 	us := randomUpdates(rng, n, keys)
 	for i := range us {
-		if u := &us[i]; u.Op == dyngraph.InsertEdge && h.schema != nil {
-			u.Attr.Values = randomValues(rng, u.Label)
+		u := &us[i]
+		switch {
+		case h.schema == nil:
+		case u.Op == dyngraph.InsertEdge:
+			u.Attr.Values = randomValues(rng, g.Columns(), u.Label)
+			if h.schema.SeveralLabels {
+				u.FromLabel, u.ToLabel = someLabels(rng, u.Op), someLabels(rng, u.Op)
+			}
+		case u.Op == dyngraph.InsertVertex:
+			columns := g.VertexColumns()
+			u.Attr.Values = randomValues(rng, columns, u.Label)
+			if rng.IntN(2) > 0 {
+				u.Op, u.Named = dyngraph.ReviseVertex, columns.Under(u.Label).All()
+			}
+			if h.schema.SeveralLabels {
+				u.Label = someLabels(rng, u.Op)
+			}
+		}
+		if h.edgeIDs && u.Key == "" {
+			u.Attr.ID = []string{"", "1", "10", "2"}[rng.IntN(4)]
 		}
 	}
 	return us
@@ -331,12 +389,18 @@ func clonePositions(p stream.Positions) stream.Positions {
 // The dumps spell out everything that a checkpoint promises to keep.
 
 func dumpState(st *stream.State) string {
-	return fmt.Sprintf("fresh %v\n", st.Fresh) + dumpCommitted(st.Batch, st.Graph, st.Positions, st.Mark, st.Queries) +
+	return fmt.Sprintf("fresh %v\n", st.Fresh) + dumpCommitted(st.Batch, st.Graph, st.Positions, st.Mark, st.Queries,
+		st.Time, st.Declaration) +
 		dumpOpen(st.Open)
 }
 
-func dumpCommitted(batch uint64, g *dyngraph.Graph, p stream.Positions, m stream.Mark, qs []matcher.QueryState) string {
-	return fmt.Sprintf("batch %d mark %q\n", batch, string(m)) + dumpContent(g, p, qs)
+func dumpCommitted(batch uint64, g *dyngraph.Graph, p stream.Positions, m stream.Mark, qs []matcher.QueryState,
+	at *eventtime.State, step *dyngraph.Declaration) string {
+	js, err := json.Marshal(step)
+	if err != nil {
+		panic(err)
+	}
+	return fmt.Sprintf("batch %d mark %q time %+v step %s\n", batch, string(m), at, js) + dumpContent(g, p, qs)
 }
 
 func dumpContent(g *dyngraph.Graph, p stream.Positions, qs []matcher.QueryState) string {
@@ -346,7 +410,7 @@ func dumpContent(g *dyngraph.Graph, p stream.Positions, qs []matcher.QueryState)
 	}
 	v := g.View(dyngraph.New)
 	for id := range v.VerticesSeq() {
-		fmt.Fprintf(&b, "vertex %d %q %d\n", id, v.Key(id), v.Label(id))
+		fmt.Fprintf(&b, "vertex %d %q %d %v\n", id, v.Key(id), v.Label(id), v.VertexValues(id))
 	}
 	for e := range v.EdgesSeq() {
 		from, to, label := v.Edge(e)
@@ -362,6 +426,10 @@ func dumpContent(g *dyngraph.Graph, p stream.Positions, qs []matcher.QueryState)
 		panic(err)
 	}
 	fmt.Fprintf(&b, "queries %s\n", js)
+	if js, err = json.Marshal(g.Options().Schema); err != nil {
+		panic(err)
+	}
+	fmt.Fprintf(&b, "schema %s\n", js)
 	return b.String()
 }
 
@@ -378,8 +446,9 @@ func dumpOpen(open []stream.Batch) string {
 }
 
 func testOptions(h *history, fs vfs.FS) Options {
-	return Options{Settings: Settings{Directed: h.directed, Properties: h.schema, Decoding: "json", Input: "file in",
-		Output: "file out", Mode: "changelog", Shape: "{}"}, FS: fs, Retention: Retention{Batches: 1 << 40}}
+	return Options{Settings: Settings{Directed: h.directed, EdgeIDs: h.edgeIDs, Properties: h.schema,
+		Decoding: "json", Input: "file in", Output: "file out", Mode: "changelog", Shape: "{}"},
+		FS: fs, Retention: Retention{Batches: 1 << 40}}
 }
 
 // recovered opens, recovers, dumps and closes.

@@ -8,6 +8,7 @@ import (
 
 	"motifd/matcher"
 	"motifd/stream"
+	"motifd/stream/eventtime"
 )
 
 // Contents is what Info tells about a checkpoint.
@@ -19,6 +20,8 @@ type Contents struct {
 	Batch        uint64           `json:"batch"` // last committed batch
 	Bootstrapped bool             `json:"bootstrapped"`
 	Positions    stream.Positions `json:"positions"`
+	// Time is event time after Batch, nil where no edge expires.
+	Time *eventtime.State `json:"time,omitempty"`
 	// InputFiles are the names of the input's files, by partition, when it is a directory.
 	InputFiles []string `json:"input_files,omitempty"`
 
@@ -55,6 +58,7 @@ func Info(dir string, fs vfs.FS) (*Contents, error) {
 	out := &Contents{
 		Format: int(db.format), StreamID: c.streamID, Settings: c.settings,
 		Batch: st.batch, Bootstrapped: st.bootstrapped, Positions: st.positions, InputFiles: c.files,
+		Time:       st.time,
 		LogBatches: len(c.log.committed), LogBytes: c.log.bytes, Open: []uint64{}, DiskBytes: db.Metrics().
 				DiskSpaceUsage(),
 		Vertices: st.digests.vertices.count, Edges: st.digests.edges.count, Labels: st.digests.labels.count,

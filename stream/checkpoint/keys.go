@@ -11,7 +11,7 @@ const (
 	spaceMeta   = 'm' // m + name
 	spaceLabel  = 'n' // n + label id (4)
 	spaceVertex = 'v' // v + vertex id (4)
-	spaceEdge   = 'x' // x + source (4) + label (4) + target (4)
+	spaceEdge   = 'x' // x + source (4) + label (4) + target (4) [+ id]
 	spaceLog    = 'z' // z + batch (8) + part (1) [+ number (4)]
 )
 
@@ -39,7 +39,7 @@ const (
 )
 
 const (
-	edgeKeyLen = 13
+	edgeKeyLen = 13 // without an id
 	logKeyLen  = 10
 )
 
@@ -51,10 +51,11 @@ func vertexKey(dst []byte, id dyngraph.VertexID) []byte {
 	return binary.BigEndian.AppendUint32(append(dst, spaceVertex), uint32(id))
 }
 
-func edgeKey(dst []byte, from dyngraph.VertexID, label dyngraph.LabelID, to dyngraph.VertexID) []byte {
+// edgeKey returns the key of an edge; id is "" unless it identifies edges.
+func edgeKey(dst []byte, from dyngraph.VertexID, label dyngraph.LabelID, to dyngraph.VertexID, id string) []byte {
 	dst = binary.BigEndian.AppendUint32(append(dst, spaceEdge), uint32(from))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(label))
-	return binary.BigEndian.AppendUint32(dst, uint32(to))
+	return append(binary.BigEndian.AppendUint32(dst, uint32(to)), id...)
 }
 
 func logKey(batch uint64, part byte) []byte {
@@ -76,13 +77,16 @@ func parseID(key []byte) (uint32, bool) {
 	return binary.BigEndian.Uint32(key[1:]), true
 }
 
-// parseEdge reads an edge key.
-func parseEdge(key []byte) (from dyngraph.VertexID, label dyngraph.LabelID, to dyngraph.VertexID, ok bool) {
-	if len(key) != edgeKeyLen {
-		return 0, 0, 0, false
+// parseEdge reads an edge key: the ends, the label and, where it identifies edges, the id.
+func parseEdge(key []byte) (r dyngraph.EdgeRecord, ok bool) {
+	if len(key) < edgeKeyLen {
+		return r, false
 	}
-	return dyngraph.VertexID(binary.BigEndian.Uint32(key[1:])), dyngraph.LabelID(binary.BigEndian.Uint32(key[5:])),
-		dyngraph.VertexID(binary.BigEndian.Uint32(key[9:])), true
+	r.From, r.Label = dyngraph.VertexID(binary.BigEndian.Uint32(key[1:])),
+		dyngraph.LabelID(binary.BigEndian.Uint32(key[5:]))
+	r.To = dyngraph.VertexID(binary.BigEndian.Uint32(key[9:]))
+	r.Attr.ID = string(key[edgeKeyLen:])
+	return r, true
 }
 
 // parseLog reads a log key; n is the number of a decision.

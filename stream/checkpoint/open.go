@@ -18,18 +18,22 @@ import (
 )
 
 // Format is the version of the layout that FORMAT.md describes. Checkpoints from oldestFormat on are opened; one that
-// is opened to be written becomes of this format, so that an older motifd, which would not understand what is added,
-// refuses it.
+// is opened to be written becomes of plainFormat at least, of timeFormat where ids identify edges, or with the first
+// batch that has event time, and of declareFormat with the first one that changes the declared properties, so that an
+// older motifd, which would not understand what is added, refuses it.
 const (
-	Format       = 3
-	oldestFormat = 1
+	Format        = declareFormat
+	declareFormat = 5 // with declared properties that have changed
+	timeFormat    = 4 // with event time, or with ids that identify edges
+	plainFormat   = 3
+	oldestFormat  = 1
 )
 
 // Options configure a Store.
 type Options struct {
 	// Settings are stored in a new checkpoint and compared with those of an existing one.
 	Settings Settings
-	// Graph bounds the graph that Recover builds; Directed and Schema are taken from Settings.
+	// Graph bounds the graph that Recover builds; Directed, EdgeIDs and Schema are taken from Settings.
 	Graph dyngraph.Options
 	// Retention bounds the batch log.
 	Retention Retention
@@ -182,7 +186,7 @@ func newStreamID() string {
 }
 
 // formatValue is the value of keyFormat. It has no checksum, so that every version can read it.
-func formatValue() []byte { return binary.AppendUvarint([]byte("motifd"), Format) }
+func formatValue(format uint64) []byte { return binary.AppendUvarint([]byte("motifd"), format) }
 
 // checkFormat tells whether the database holds a checkpoint of this version; found is false when it is empty.
 func (d *database) checkFormat() (found bool, err error) {

@@ -100,6 +100,9 @@ func (s *Store) Recover(ctx context.Context) (*stream.State, error) {
 		Queries:   slices.Clone(queries),
 		Positions: maps.Clone(st.positions),
 		Mark:      slices.Clone(st.mark),
+		Time:      st.time,
+
+		Declaration: s.settings.Declaration,
 	}
 	for _, e := range log.open {
 		in, err := s.db.readIntent(e)
@@ -113,7 +116,7 @@ func (s *Store) Recover(ctx context.Context) (*stream.State, error) {
 
 func (s *Store) graphOptions() dyngraph.Options {
 	opt := s.opt.Graph
-	opt.Directed, opt.Schema = s.settings.Directed, s.settings.Properties
+	opt.Directed, opt.EdgeIDs, opt.Schema = s.settings.Directed, s.settings.EdgeIDs, s.settings.Properties
 	return opt
 }
 
@@ -191,7 +194,7 @@ func loadGraph(ctx context.Context, sc scanner, opt dyngraph.Options, st *state)
 		return nil, err
 	}
 	err = sc.scan(ctx, spaceEdge, func(key, value []byte) error {
-		r, err := decodeEdge(key, value)
+		r, err := decodeEdge(key, value, opt.EdgeIDs)
 		if err != nil {
 			return err
 		}
@@ -209,17 +212,22 @@ func loadGraph(ctx context.Context, sc scanner, opt dyngraph.Options, st *state)
 	return l.Graph()
 }
 
-func decodeEdge(key, value []byte) (r dyngraph.EdgeRecord, err error) {
-	var ok bool
-	if r.From, r.Label, r.To, ok = parseEdge(key); !ok {
+// decodeEdge reads an edge. edgeIDs tells that ids identify edges: they are in keys, not in values.
+func decodeEdge(key, value []byte, edgeIDs bool) (dyngraph.EdgeRecord, error) {
+	r, ok := parseEdge(key)
+	if !ok || r.Attr.ID != "" && !edgeIDs {
 		return r, damaged("edge key %x", key)
 	}
 	if len(value) > 0 {
 		d := decoder{b: value}
-		r.Attr = d.attr()
-		if d.bad || len(d.b) != 0 {
-			return r, damaged("the attributes of edge (%d, %d, %d) cannot be decoded", r.From, r.Label, r.To)
+		a := d.attr()
+		if d.bad || len(d.b) != 0 || a.ID != "" && edgeIDs {
+			return r, damaged("the attributes of %s cannot be decoded", edgeName(&r))
 		}
+		if edgeIDs {
+			a.ID = r.Attr.ID
+		}
+		r.Attr = a
 	}
 	return r, nil
 }

@@ -78,7 +78,7 @@ func (r *Replay) Base(ctx context.Context) (*stream.State, error) {
 		return nil, fmt.Errorf("checkpoint %s: base of the log: %w", r.db.dir, err)
 	}
 	st := &r.past.state
-	g, err := loadGraph(ctx, r.past.content, r.control.settings.graph(), st)
+	g, err := loadGraph(ctx, r.past.content, r.past.settings.graph(), st)
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint %s: base of the log: %w", r.db.dir, err)
 	}
@@ -89,6 +89,8 @@ func (r *Replay) Base(ctx context.Context) (*stream.State, error) {
 		Graph:     g,
 		Queries:   slices.Clone(r.past.queries),
 		Positions: maps.Clone(st.positions),
+
+		Declaration: r.past.settings.Declaration,
 	}, nil
 }
 
@@ -103,7 +105,7 @@ func (r *Replay) undo(ctx context.Context) error {
 
 // undoLog returns the content as of before the oldest batch in the log. report is as in timeline.
 func undoLog(ctx context.Context, db *database, c *control, report func(error) error) (*timeline, error) {
-	t := &timeline{state: c.state, queries: c.queries, report: report}
+	t := &timeline{state: c.state, settings: c.settings, queries: c.queries, report: report}
 	content, err := newOverlay(db, c.log.bytes, t.problem)
 	if err != nil {
 		return nil, err

@@ -65,7 +65,7 @@ func TestReplay(t *testing.T) {
 				want := h.batches[at-1]
 				requireSame(t, dumpOpen([]stream.Batch{want}), dumpOpen([]stream.Batch{l.Batch}))
 				require.Equal(t, h.infos[at-1].Report, l.Report)
-				mustStage(base.Graph, l.Updates)
+				stageLogged(base.Graph, &l.Batch)
 				base.Graph.Commit()
 				queries := h.infos[at-1].Queries
 				if queries == nil {

@@ -50,6 +50,7 @@ type room struct {
 	merges map[int]int64 // the maximum that a running merge writes, by job
 
 	disk, limit   atomic.Int64 // size and limit including the write-ahead log, as of the last hasRoom
+	content       atomic.Int64 // bytes of the graph and the batch log, as of the last hasRoom
 	since, waited atomic.Int64 // start of the current wait, and total of earlier waits, in nanoseconds
 }
 
@@ -93,6 +94,7 @@ func (r *room) merging() (n int64) {
 // DiskUse is what a checkpoint takes on disk, and how writes wait for room there.
 type DiskUse struct {
 	Bytes, Limit int64         // as of the last write
+	Live         int64         // keys and values of graph and batch log before compression, as of the last write
 	Waiting      time.Duration // how long the write that waits now has waited, 0 when none does
 	Waited       time.Duration // how long writes have waited in all, that one included
 }
@@ -100,7 +102,8 @@ type DiskUse struct {
 // DiskUse returns what the checkpoint takes on disk. It is safe to call from any goroutine, and waits for nothing.
 func (s *Store) DiskUse() DiskUse {
 	r := s.db.room
-	u := DiskUse{Bytes: r.disk.Load(), Limit: r.limit.Load(), Waited: time.Duration(r.waited.Load())}
+	u := DiskUse{Bytes: r.disk.Load(), Limit: r.limit.Load(), Live: r.content.Load(),
+		Waited: time.Duration(r.waited.Load())}
 	if since := r.since.Load(); since != 0 {
 		u.Waiting = time.Since(time.Unix(0, since))
 		u.Waited += u.Waiting
@@ -177,6 +180,7 @@ func (s *Store) admit(ctx context.Context, size int64) error {
 func (s *Store) hasRoom(size int64) (fits, busy bool) {
 	r := s.db.room
 	bytes, live := s.live()
+	r.content.Store(bytes)
 	bytes, live = bytes+r.excess, live+r.excess
 	r.live.Store(live)
 	merging := r.merging() // before the tables are summed: a merge that ends in between counts twice, not never

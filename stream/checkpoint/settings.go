@@ -10,8 +10,8 @@ import (
 	"motifd/dyngraph/property"
 )
 
-// Settings are what the state in a checkpoint depends on. All but Shape are fixed with the first batch; a
-// daemon that is configured otherwise is refused.
+// Settings are what the state in a checkpoint depends on. All but Properties and Shape are fixed with the first batch:
+// a daemon that is configured otherwise is refused.
 type Settings struct {
 	// Directed tells whether the graph is.
 	Directed bool `json:"directed"`
@@ -22,8 +22,13 @@ type Settings struct {
 	Output string `json:"output"`
 	// Mode is output.mode.
 	Mode string `json:"output_mode"`
-	// Properties are the declared properties, nil for none: values are stored by their columns.
-	Properties *property.Schema `json:"properties,omitempty"`
+	// EdgeIDs tells that ids identify edges, beside their ends and label: the keys of edges have them.
+	EdgeIDs bool `json:"edge_ids,omitempty"`
+	// Properties are the declared properties, and whether a vertex may have several labels; nil for neither. Values are
+	// stored by their columns. Batches change the declarations, and Declaration is the last step of a change that is
+	// not done, nil for none.
+	Properties  *property.Schema      `json:"properties,omitempty"`
+	Declaration *dyngraph.Declaration `json:"declaration,omitempty"`
 	// Shape holds the settings that shape records and may change between runs (whether properties are echoed, say),
 	// in whatever form the caller likes. The log keeps it with every batch, so that a replay writes the same bytes.
 	// It cannot change while a batch is in hand.
@@ -54,13 +59,19 @@ func (e *SettingsError) Error() string {
 		}
 		fmt.Fprintf(&b, " %s is %s there and %s in the configuration", f.Field, f.Stored, f.Configured)
 	}
+	for _, f := range e.Field {
+		if f.Field == edgeIdentity && f.Stored == identity(false) {
+			b.WriteString(". The default is id with graph.properties or graph.retention: write graph.edge_identity: " +
+				"ends")
+		}
+	}
 	if e.InHand != 0 {
 		fmt.Fprintf(&b, ". Batch %d is in progress and must be finished under the settings that it was begun with: "+
 			"start once "+
 			"with them, stop, then change the configuration", e.InHand)
 	} else {
-		b.WriteString(". Configure what is there, or set checkpoint.dir to a new directory, which starts with an " +
-			"empty graph")
+		b.WriteString(". Configure what is there, or set checkpoint.dir to a new directory: it starts with an " +
+			"empty graph, or with this one (motifd checkpoint migrate)")
 	}
 	return b.String()
 }
@@ -83,23 +94,59 @@ func (s *Settings) differ(configured *Settings) []FieldDifference {
 	add("input", s.Input, configured.Input)
 	add("output", s.Output, configured.Output)
 	add("output_mode", s.Mode, configured.Mode)
-	for _, d := range s.Properties.Differences(configured.Properties) {
-		ds = append(ds, FieldDifference{"graph.properties." + d.Path, d.A, d.B})
+	if s.EdgeIDs != configured.EdgeIDs {
+		ds = append(ds, FieldDifference{edgeIdentity, identity(s.EdgeIDs), identity(configured.EdgeIDs)})
+	}
+	if a, b := s.Properties.Several(), configured.Properties.Several(); a != b {
+		ds = append(ds, FieldDifference{"graph.vertex_labels", vertexLabels(a), vertexLabels(b)})
 	}
 	return ds
 }
 
-// graph returns what the settings say about the graph.
-func (s *Settings) graph() dyngraph.Options {
-	return dyngraph.Options{Directed: s.Directed, Schema: s.Properties}
+// format is the format that a checkpoint of these settings has at least.
+func (s *Settings) format() uint64 {
+	if s.EdgeIDs || s.Properties.Several() {
+		return timeFormat
+	}
+	return plainFormat
 }
 
-// columns returns those in which the values of edges are.
-func (s *Settings) columns() *property.Columns {
-	if s.Properties == nil {
-		return property.Declarations(nil).Columns()
+// edgeIdentity is the path of the setting that says what an edge is.
+const edgeIdentity = "graph.edge_identity"
+
+// identity names what an edge is as the configuration does.
+func identity(edgeIDs bool) string {
+	if edgeIDs {
+		return "id"
 	}
-	return s.Properties.Edges.Columns()
+	return "ends"
+}
+
+// vertexLabels names how many labels a vertex may have as the configuration does.
+func vertexLabels(several bool) string {
+	if several {
+		return "several"
+	}
+	return "one"
+}
+
+// graph returns what the settings say about the graph.
+func (s *Settings) graph() dyngraph.Options {
+	return dyngraph.Options{Directed: s.Directed, EdgeIDs: s.EdgeIDs, Schema: s.Properties}
+}
+
+// columns returns those in which the values of edges and of vertices are.
+func (s *Settings) columns() (edges, vertices *property.Columns) {
+	return s.Properties.EdgeColumns(), s.Properties.VertexColumns()
+}
+
+// declare returns the settings after a batch that is a step of a change of the declared properties.
+func (s Settings) declare(d *dyngraph.Declaration) Settings {
+	s.Properties, s.Declaration = d.Schema, d
+	if d.Last() {
+		s.Declaration = nil
+	}
+	return s
 }
 
 func appendSettings(b []byte, s *Settings) ([]byte, error) {

@@ -7,6 +7,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/stream"
+	"motifd/stream/eventtime"
 )
 
 // state is the record that every commit rewrites.
@@ -18,8 +19,10 @@ type state struct {
 	// older and newer are the ids that the last batch but one and the last batch freed.
 	older, newer []dyngraph.VertexID
 	digests      digests
+	time         *eventtime.State // nil when no edge ever expired
 }
 
+// appendState encodes a state, with event time if the value has timeVersion.
 func appendState(b []byte, s *state) []byte {
 	b = binary.AppendUvarint(b, s.batch)
 	b = appendBool(b, s.bootstrapped)
@@ -28,7 +31,11 @@ func appendState(b []byte, s *state) []byte {
 	b = appendString(b, []byte(s.mark))
 	b = appendIDs(b, s.older)
 	b = appendIDs(b, s.newer)
-	return s.digests.append(b)
+	b = s.digests.append(b)
+	if s.time != nil {
+		b = appendTime(b, s.time)
+	}
+	return b
 }
 
 func (d *decoder) state() (*state, error) {
@@ -41,6 +48,9 @@ func (d *decoder) state() (*state, error) {
 	}
 	s.older, s.newer = d.ids(), d.ids()
 	s.digests = d.digests()
+	if d.version == timeVersion {
+		s.time = d.time()
+	}
 	return s, d.finish("the state")
 }
 

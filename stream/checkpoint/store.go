@@ -2,11 +2,8 @@ package checkpoint
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -113,20 +110,25 @@ func (s *Store) open() error {
 	if err := s.settle(); err != nil {
 		return err
 	}
-	if found && s.db.format < Format {
-		return s.upgrade()
-	}
-	return nil
+	return s.upgrade(s.settings.format())
 }
 
-// upgrade makes a checkpoint of an older format one of this. Its values stay as they are: each tells its own version.
-func (s *Store) upgrade() error {
+// upgrade makes a checkpoint of an older format one of a newer. Its values stay as they are: each tells its own
+// version.
+func (s *Store) upgrade(format uint64) error {
+	if s.db.format >= format {
+		return nil
+	}
 	b := s.db.NewBatch()
 	defer b.Close()
-	if err := b.Set(keyFormat, formatValue(), nil); err != nil {
+	if err := b.Set(keyFormat, formatValue(format), nil); err != nil {
 		return err
 	}
-	return s.db.apply(b)
+	if err := s.db.apply(b); err != nil {
+		return err
+	}
+	s.db.format = format
+	return nil
 }
 
 // create writes the first records.
@@ -141,27 +143,42 @@ func (s *Store) create() error {
 	if err != nil {
 		return err
 	}
+	format := s.opt.Settings.format()
 	err = errors.Join(
-		b.Set(keyFormat, formatValue(), nil),
-		b.Set(keyStream, withChecksum(keyStream, append([]byte{codecVersion}, newStreamID()...)), nil),
-		b.Set(keySettings, withChecksum(keySettings, settings), nil),
-		b.Set(keyState, withChecksum(keyState, appendState([]byte{codecVersion}, &state{})), nil),
-		b.Set(keyQueries, withChecksum(keyQueries, queries), nil),
+		b.Set(keyFormat, formatValue(format), nil),
+		setChecksummed(b, keyStream, append([]byte{codecVersion}, newStreamID()...)),
+		setChecksummed(b, keySettings, settings),
+		setChecksummed(b, keyState, appendState([]byte{codecVersion}, &state{})),
+		setChecksummed(b, keyQueries, queries),
 	)
 	if err != nil {
 		return err
 	}
-	return s.db.apply(b)
+	if err := s.db.apply(b); err != nil {
+		return err
+	}
+	s.db.format = format
+	return nil
+}
+
+// setChecksummed puts a value of the log or of the control records into a write.
+func setChecksummed(b *pebble.Batch, key, value []byte) error {
+	return b.Set(key, withChecksum(key, value), nil)
 }
 
 // settle compares the settings with those of the options. A checkpoint without a batch takes on new ones: a first start
 // that failed, of a mistyped topic say, binds nobody.
 func (s *Store) settle() error {
 	e := &SettingsError{Dir: s.db.dir, Field: s.settings.differ(&s.opt.Settings)}
-	if len(e.Field) == 0 && s.settings.Shape == s.opt.Settings.Shape {
+	unused := s.state.batch == 0 && !s.state.bootstrapped && len(s.log.open) == 0
+	next := s.opt.Settings
+	if !unused { // the pipeline changes them
+		next.Properties, next.Declaration = s.settings.Properties, s.settings.Declaration
+	}
+	declared := s.settings.Properties.Differences(next.Properties)
+	if len(e.Field) == 0 && s.settings.Shape == next.Shape && len(declared) == 0 {
 		return nil
 	}
-	unused := s.state.batch == 0 && !s.state.bootstrapped && len(s.log.open) == 0
 	if len(e.Field) > 0 && !unused {
 		return e
 	}
@@ -171,19 +188,19 @@ func (s *Store) settle() error {
 		e.InHand = open[0].batch
 		return e
 	}
-	v, err := appendSettings([]byte{codecVersion}, &s.opt.Settings)
+	v, err := appendSettings([]byte{codecVersion}, &next)
 	if err != nil {
 		return err
 	}
 	b := s.db.NewBatch()
 	defer b.Close()
-	if err := b.Set(keySettings, withChecksum(keySettings, v), nil); err != nil {
+	if err := setChecksummed(b, keySettings, v); err != nil {
 		return err
 	}
 	if err := s.db.apply(b); err != nil {
 		return err
 	}
-	s.settings = s.opt.Settings
+	s.settings = next
 	return nil
 }
 
@@ -191,7 +208,11 @@ func (s *Store) settle() error {
 func (s *Store) StreamID() string { return s.streamID }
 
 // Settings returns the settings as they are stored.
-func (s *Store) Settings() Settings { return s.settings }
+func (s *Store) Settings() Settings {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.settings
+}
 
 // Bootstrapped tells whether a graph was stored as batch 0.
 func (s *Store) Bootstrapped() bool {
@@ -232,7 +253,7 @@ func (s *Store) StartIntent(ctx context.Context, b *stream.Batch) (logged func()
 		return failed(fmt.Errorf("checkpoint: intent of batch %d, but %d is next", b.Number, next))
 	}
 	s.writing = w
-	in := &intent{batch: *b, shape: s.settings.Shape} // a copy: what the engine adds to the batch is logged by Decide
+	in := &intent{batch: *b, shape: s.Settings().Shape} // a copy: what the engine adds to the batch is logged by Decide
 	go func() {
 		defer close(w.done)
 		w.err = s.intent(ctx, in)
@@ -243,7 +264,10 @@ func (s *Store) StartIntent(ctx context.Context, b *stream.Batch) (logged func()
 // intent writes an intent. It owns intentBuf.
 func (s *Store) intent(ctx context.Context, in *intent) error {
 	number := in.batch.Number
-	v, err := appendIntent(append(s.intentBuf[:0], codecVersion), in)
+	v, err := appendIntent(append(s.intentBuf[:0], versionOfIntent(&in.batch)), in)
+	if err == nil {
+		err = s.upgrade(formatOf(&in.batch))
+	}
 	if err != nil {
 		return fmt.Errorf("checkpoint: intent of batch %d: %w", number, err)
 	}
@@ -322,138 +346,12 @@ func (s *Store) put(key, value []byte, what string, apply func(*pebble.Batch) er
 	return int64(len(key) + len(value)), nil
 }
 
-// maxWrite bounds one atomic write; Pebble takes 4 GiB.
-const maxWrite = 3 << 30
-
-// ErrTooLarge: a batch changes more than one atomic write can hold (3 GiB).
-var ErrTooLarge = errors.New("too large for one write of the checkpoint: cut smaller batches")
-
-// Commit makes the batch's effect durable and ends its intent. Batches are committed in order.
-func (s *Store) Commit(ctx context.Context, c *stream.CommitInfo) error {
-	s.commits.Lock()
-	defer s.commits.Unlock()
-	if s.opt.ReadOnly {
-		return errReadOnly
-	}
-	// Only Commit changes the state and the queries, so that they can be read below without the lock.
-	s.mu.Lock()
-	next, suspend := s.state, s.suspend
-	oldest := s.log.find(c.Batch) == 0
-	var digest string
-	if oldest {
-		digest = s.log.open[0].digest
-	}
-	s.mu.Unlock()
-	if !oldest {
-		return fmt.Errorf("checkpoint: commit of batch %d, but batch %d is the last committed one, and %d has no "+
-			"open intent "+
-			"or is not the oldest", c.Batch, next.batch, c.Batch)
-	}
-	fail := func(err error) error { return fmt.Errorf("checkpoint: commit of batch %d: %w", c.Batch, err) }
-	b := s.db.NewBatch()
-	defer b.Close()
-	size, err := s.writeEffect(b, &next, c)
-	if err != nil {
-		return fail(err)
-	}
-	entry := &done{effect: c.Effect, report: c.Report, positions: s.state.positions, digests: s.state.digests,
-		queriesChanged: c.Queries != nil, queries: s.queries}
-	key := logKey(c.Batch, partDone)
-	value, err := appendDone(append(s.doneBuf[:0], codecVersion), entry)
-	if err != nil {
-		return fail(err)
-	}
-	value = withChecksum(key, value)
-	s.doneBuf = keepBuffer(value)
-	if size+int64(len(value)) > maxWrite {
-		return fail(fmt.Errorf("%w: %d bytes", ErrTooLarge, size+int64(len(value))))
-	}
-	if err := b.Set(key, value, nil); err != nil {
-		return fail(err)
-	}
-	if c.Queries != nil {
-		v, err := appendQueries([]byte{codecVersion}, c.Queries)
-		if err != nil {
-			return fail(err)
-		}
-		if err := b.Set(keyQueries, withChecksum(keyQueries, v), nil); err != nil {
-			return fail(err)
-		}
-		if left := leftToSuspend(suspend, c.Queries); len(left) < len(suspend) {
-			suspend = left
-			if err := setSuspend(b, suspend); err != nil {
-				return fail(err)
-			}
-		}
-	}
-	if err := b.Set(keyState, withChecksum(keyState, appendState([]byte{codecVersion}, &next)), nil); err != nil {
-		return fail(err)
-	}
-	intents := withChecksum(keyIntents, appendIntents([]byte{codecVersion}, c.Batch, digest))
-	if err := b.Set(keyIntents, intents, nil); err != nil {
-		return fail(err)
-	}
-	now := s.now()
-	timeKey := logKey(c.Batch, partTime)
-	timeValue := withChecksum(timeKey, binary.AppendVarint([]byte{codecVersion}, now))
-	if err := b.Set(timeKey, timeValue, nil); err != nil {
-		return fail(err)
-	}
-	grown := int64(len(key) + len(value) + len(timeKey) + len(timeValue))
-	s.mu.Lock()
-	dropped, first, last := s.log.plan(grown, s.opt.Retention, now)
-	s.mu.Unlock()
-	if dropped > 0 {
-		if err := b.DeleteRange(logKey(first, 0), logKey(last+1, 0), nil); err != nil {
-			return fail(err)
-		}
-	}
-	if err := s.apply(ctx, b); err != nil {
-		return fail(err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.state, s.digest, s.suspend = next, digest, suspend
-	if c.Queries != nil {
-		s.queries = slices.Clone(c.Queries)
-	}
-	s.log.commit(grown, dropped, now)
-	return nil
-}
-
 // now is the time, in milliseconds since 1970.
 func (s *Store) now() int64 {
 	if s.opt.Now == nil {
 		return time.Now().UnixMilli()
 	}
 	return s.opt.Now().UnixMilli()
-}
-
-// writeEffect puts the changed records into the batch and brings the state up to it. It returns the size of what it
-// wrote, and stops when that is too much.
-func (s *Store) writeEffect(b *pebble.Batch, st *state, c *stream.CommitInfo) (size int64, err error) {
-	if got, want := c.Effect.LabelsBefore, st.digests.labels.count+1; uint64(got) != want {
-		return 0, fmt.Errorf("the batch began with %d labels, but %d are stored", got, want)
-	}
-	older, newer, err := st.after(&c.Effect)
-	if err != nil {
-		return 0, err
-	}
-	s.writes.reset()
-	err = changes(&c.Effect, func(key, before, after []byte) error {
-		st.digests.replace(key, before, after)
-		size += int64(len(key)+len(after)) + 16
-		if size > maxWrite {
-			return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, int64(maxWrite))
-		}
-		return s.writes.add(b, key, after)
-	})
-	if err == nil {
-		err = s.writes.flush(b)
-	}
-	st.batch, st.positions, st.mark = c.Batch, maps.Clone(c.Positions), slices.Clone(c.Mark)
-	st.older, st.newer = older, newer
-	return size, err
 }
 
 // Close closes the checkpoint. Open intents stay. A merge that runs is given up.

@@ -73,8 +73,8 @@ func (s *Store) Suspend(query string) (Suspension, error) {
 	suspend := append(slices.Clone(s.suspend), query)
 	b := s.db.NewBatch()
 	defer b.Close()
-	// older versions do not know it
-	if err := errors.Join(setSuspend(b, suspend), b.Set(keyFormat, formatValue(), nil)); err != nil {
+	format := formatValue(max(s.db.format, plainFormat)) // older versions do not know it
+	if err := errors.Join(setSuspend(b, suspend), b.Set(keyFormat, format, nil)); err != nil {
 		return out, err
 	}
 	if err := s.db.apply(b); err != nil {
@@ -120,5 +120,5 @@ func setSuspend(b *pebble.Batch, names []string) error {
 	if len(names) == 0 {
 		return b.Delete(keySuspend, nil)
 	}
-	return b.Set(keySuspend, withChecksum(keySuspend, appendNames([]byte{codecVersion}, names)), nil)
+	return setChecksummed(b, keySuspend, appendNames([]byte{codecVersion}, names))
 }

@@ -3,14 +3,16 @@ package checkpoint
 import (
 	"fmt"
 
+	"motifd/dyngraph"
 	"motifd/matcher"
 )
 
 // timeline walks a checkpoint back along the logged effects.
 type timeline struct {
-	content *overlay
-	state   state
-	queries []matcher.QueryState
+	content  *overlay
+	settings Settings
+	state    state
+	queries  []matcher.QueryState
 	// report takes what does not fit; it returns an error to stop. nil stops at the first.
 	report func(error) error
 }
@@ -33,7 +35,7 @@ func (t *timeline) undo(batch uint64, o *done) error {
 		}
 	}
 	n := uint32(0)
-	err = changes(&o.effect, func(key, before, after []byte) error {
+	err = changes(&o.effect, t.settings.EdgeIDs, func(key, before, after []byte) error {
 		t.state.digests.replace(key, after, before)
 		n++
 		return t.content.add(batch, n, key, before, after)
@@ -44,6 +46,9 @@ func (t *timeline) undo(batch uint64, o *done) error {
 	t.state.batch, t.state.positions, t.state.older, t.state.newer = batch-1, o.positions, older, newer
 	if o.queriesChanged {
 		t.queries = o.queries
+	}
+	if o.declared != nil {
+		t.settings.Properties, t.settings.Declaration = o.declared.Schema, o.declared.Step
 	}
 	if got, want := uint64(o.effect.LabelsBefore), t.state.digests.labels.count+1; got != want {
 		if err := note(damaged("the batch began with %d labels, but %d are left", got, want)); err != nil {
@@ -58,8 +63,8 @@ func (t *timeline) undo(batch uint64, o *done) error {
 
 // keyName names a record of the content for a message.
 func keyName(key []byte) string {
-	if from, label, to, ok := parseEdge(key); ok && key[0] == spaceEdge {
-		return fmt.Sprintf("edge (%d, %d, %d)", from, label, to)
+	if r, ok := parseEdge(key); ok && key[0] == spaceEdge {
+		return edgeName(&r)
 	}
 	if id, ok := parseID(key); ok {
 		switch key[0] {
@@ -70,6 +75,13 @@ func keyName(key []byte) string {
 		}
 	}
 	return fmt.Sprintf("%q", key)
+}
+
+func edgeName(r *dyngraph.EdgeRecord) string {
+	if r.Attr.ID == "" {
+		return fmt.Sprintf("edge (%d, %d, %d)", r.From, r.Label, r.To)
+	}
+	return fmt.Sprintf("edge (%d, %d, %d, %q)", r.From, r.Label, r.To, r.Attr.ID)
 }
 
 func valueName(v []byte) string {

@@ -69,7 +69,8 @@ type verifier struct {
 	out      *Verification
 	progress func(Progress)
 	labels   []string // by id
-	columns  *property.Columns
+	// the columns of edges, and of vertices
+	columns, vertexColumns *property.Columns
 }
 
 // note records a problem; reading goes on.
@@ -117,7 +118,8 @@ func (v *verifier) content() error {
 	var got digests
 	want := &v.c.state.digests
 	names := make(map[string]uint32)
-	v.labels, v.columns = []string{""}, v.c.settings.columns()
+	v.labels = []string{""}
+	v.columns, v.vertexColumns = v.c.settings.columns()
 	err := v.each(spaceLabel, "labels", want.labels.count, func(key, value []byte) error {
 		got.labels.add(key, value)
 		v.out.Labels++
@@ -159,6 +161,12 @@ func (v *verifier) content() error {
 		if uint64(r.Label) > v.out.Labels {
 			return v.notef("vertex %d has label %d, but there are %d", id, r.Label, v.out.Labels)
 		}
+		if v.c.settings.Properties.Several() && r.Label != 0 {
+			return v.notef("vertex %d has the one label %d, but vertices have several", id, r.Label)
+		}
+		if err := v.vertexColumns.CheckStored(v.labels[r.Label], r.Values); err != nil {
+			return v.notef("vertex %d has %w", id, err)
+		}
 		return nil
 	})
 	if err != nil {
@@ -167,7 +175,7 @@ func (v *verifier) content() error {
 	err = v.each(spaceEdge, "edges", want.edges.count, func(key, value []byte) error {
 		got.edges.add(key, value)
 		v.out.Edges++
-		r, err := decodeEdge(key, value)
+		r, err := decodeEdge(key, value, v.c.settings.EdgeIDs)
 		if err != nil {
 			return v.note(err)
 		}
@@ -195,7 +203,10 @@ func (v *verifier) content() error {
 }
 
 func (v *verifier) edge(r *dyngraph.EdgeRecord, ids *bitmap) error {
-	name := keyName(edgeKey(nil, r.From, r.Label, r.To))
+	name := edgeName(&dyngraph.EdgeRecord{From: r.From, Label: r.Label, To: r.To})
+	if v.c.settings.EdgeIDs {
+		name = edgeName(r)
+	}
 	for _, end := range [...]dyngraph.VertexID{r.From, r.To} {
 		if !ids.has(uint32(end)) {
 			_ = v.notef("%s ends at vertex %d, which is not there", name, end)
@@ -209,7 +220,7 @@ func (v *verifier) edge(r *dyngraph.EdgeRecord, ids *bitmap) error {
 	case !v.c.settings.Directed && r.From > r.To:
 		return v.notef("%s of an undirected graph is not under its lower end", name)
 	}
-	if err := v.columns.Check(v.labels[r.Label], r.Attr.Values); err != nil {
+	if err := v.columns.CheckStored(v.labels[r.Label], r.Attr.Values); err != nil {
 		return v.notef("%s has %w", name, err)
 	}
 	return nil
@@ -258,7 +269,7 @@ func (v *verifier) past() error {
 	if len(v.out.Problems) > 0 {
 		return nil
 	}
-	if _, err := loadGraph(v.ctx, t.content, v.c.settings.graph(), &t.state); err != nil {
+	if _, err := loadGraph(v.ctx, t.content, t.settings.graph(), &t.state); err != nil {
 		return v.notef("the base of the log cannot be loaded: %w", err)
 	}
 	v.progress(Progress{"base", 1, 1})

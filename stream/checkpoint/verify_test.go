@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"bytes"
 	"context"
 	"strings"
 	"testing"
@@ -11,10 +12,12 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/dyngraph/property"
+	"motifd/matcher/matchertest"
 )
 
 // TestVerifyFindsDamage damages one thing at a time.
 func TestVerifyFindsDamage(t *testing.T) {
+	matchertest.NotUnderRace(t, "it has one goroutine")
 	first := func(db *database, s byte) (key, value []byte) {
 		lower, upper := space(s)
 		it, err := db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
@@ -39,7 +42,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 		}, "edges instead of", false},
 		"edge altered": {func(db *database, _ *control, b *pebble.Batch) {
 			k, v := first(db, spaceEdge)
-			a := dyngraph.Attr{ID: string(v) + "another"}
+			a := dyngraph.Attr{Props: append(bytes.Clone(v), "another"...)}
 			require.NoError(t, b.Set(k, appendAttr(nil, &a), nil))
 		}, "digest of the", false},
 		"attributes cut": {func(db *database, _ *control, b *pebble.Batch) {
@@ -52,7 +55,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 			require.NoError(t, b.Set(k, appendAttr(nil, &a), nil))
 		}, "has a value", false},
 		"edge to nowhere": {func(db *database, _ *control, b *pebble.Batch) {
-			require.NoError(t, b.Set(edgeKey(nil, 0, 0, 4000), nil, nil))
+			require.NoError(t, b.Set(edgeKey(nil, 0, 0, 4000, ""), nil, nil))
 		}, "ends at vertex 4000", false},
 		"vertex lost": {func(db *database, _ *control, b *pebble.Batch) {
 			k, _ := first(db, spaceVertex)
@@ -177,7 +180,7 @@ func TestVerifyCountsManyProblems(t *testing.T) {
 	require.NoError(t, err)
 	b := s.db.NewBatch()
 	for i := range dyngraph.VertexID(MaxProblems) {
-		require.NoError(t, b.Set(edgeKey(nil, i, 0, i+1), nil, nil))
+		require.NoError(t, b.Set(edgeKey(nil, i, 0, i+1, ""), nil, nil))
 	}
 	require.NoError(t, s.db.apply(b))
 	require.NoError(t, b.Close())

@@ -15,7 +15,8 @@ func damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-// codecVersion is the first byte of every checksummed value that is written. Values of version 1 are read, too.
+// codecVersion is the first byte of every checksummed value that is written, but for those with event time
+// (timeVersion) and those about a change of the declared properties (declareVersion). Values of version 1 are read.
 const codecVersion = 2
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -38,8 +39,9 @@ func verified(key, value []byte) (*decoder, error) {
 	if sum != binary.LittleEndian.Uint32(value[len(body):]) {
 		return nil, damaged("the checksum of %q does not match", key)
 	}
-	if body[0] < 1 || body[0] > codecVersion {
-		return nil, damaged("the value of %q has version %d; versions up to %d are known", key, body[0], codecVersion)
+	if body[0] < 1 || body[0] > declareVersion {
+		return nil, damaged("the value of %q has version %d; versions up to %d are known", key, body[0],
+			declareVersion)
 	}
 	return &decoder{b: body[1:], version: body[0]}, nil
 }

@@ -28,7 +28,7 @@ func TestWritesAreSorted(t *testing.T) {
 				key = vertexKey(nil, dyngraph.VertexID(rng.IntN(300)))
 			default:
 				key = edgeKey(nil, dyngraph.VertexID(rng.IntN(300)), dyngraph.LabelID(rng.IntN(3)),
-					dyngraph.VertexID(rng.IntN(300)))
+					dyngraph.VertexID(rng.IntN(300)), []string{"", "a"}[rng.IntN(2)])
 			}
 			if rng.IntN(3) > 0 {
 				value = bytes.Repeat([]byte{byte(rng.IntN(256))}, rng.IntN(40))

@@ -96,8 +96,39 @@ func BenchmarkDecodeText(b *testing.B) {
 }
 
 func BenchmarkEncode(b *testing.B) {
-	g, q, row := ringGraph(b, true)
 	const rows = 256
+	g, q, row := ringGraph(b, true)
+	ev := ringEvent(g, q, row, rows)
+	b.Run("ring3", func(b *testing.B) { benchEncode(b, ev, rows) })
+	b.Run("declared", func(b *testing.B) {
+		g := dyngraph.NewGraph(dyngraph.Options{Directed: true, Schema: payments})
+		q := ring3(true)
+		var us []dyngraph.Update
+		for i := range 3 {
+			us = append(us, decodeOne(b, FormatJSON, DecoderOptions{Schema: payments}, fmt.Sprintf(`{"op":"+",`+
+				`"from":"acc-000000%d","to":"acc-000000%d","label":"PAY","ts":%d,"props":{"n":%d,"amount":"12.50"}}`,
+				i, (i+1)%3, 1700000000000+i, i)))
+			q.Edges[i].Label = "PAY"
+		}
+		apply(b, g, us...)
+		g.Commit()
+		row := rowOf(b, g.View(dyngraph.New), q, []string{us[0].From, us[1].From, us[2].From})
+		benchEncode(b, ringEvent(g, q, row, rows), rows)
+	})
+	b.Run("match_id", func(b *testing.B) {
+		var s scratch
+		if err := s.load(q, ev.View, true, row); err != nil {
+			b.Fatal(err)
+		}
+		identity := appendIdentity(nil, q, false)
+		for b.Loop() {
+			s.matchID(identity, 3, 3)
+		}
+	})
+}
+
+// ringEvent returns an event with one match many times.
+func ringEvent(g *dyngraph.Graph, q *matcher.Query, row []uint32, rows int) *matcher.Event {
 	ev := &matcher.Event{
 		Kind:  matcher.EventMatches,
 		Query: q,
@@ -113,29 +144,21 @@ func BenchmarkEncode(b *testing.B) {
 	for range rows {
 		ev.Rows.Data = append(ev.Rows.Data, row...)
 	}
-	b.Run("ring3", func(b *testing.B) {
-		e := NewEncoder(EncoderOptions{StreamID: "0123456789abcdef"})
-		var dst []stream.OutRecord
-		var err error
-		b.ReportAllocs()
-		n := 0
-		for b.Loop() {
-			if dst, err = e.Append(dst[:0], ev, 0, rows); err != nil {
-				b.Fatal(err)
-			}
-			n++
-		}
-		b.SetBytes(int64(len(dst[0].Value)) * rows)
-		b.ReportMetric(float64(n*rows)/b.Elapsed().Seconds(), "records/s")
-	})
-	b.Run("match_id", func(b *testing.B) {
-		var s scratch
-		if err := s.load(q, ev.View, true, row); err != nil {
+	return ev
+}
+
+func benchEncode(b *testing.B, ev *matcher.Event, rows int) {
+	e := NewEncoder(EncoderOptions{StreamID: "0123456789abcdef"})
+	var dst []stream.OutRecord
+	var err error
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		if dst, err = e.Append(dst[:0], ev, 0, rows); err != nil {
 			b.Fatal(err)
 		}
-		identity := appendIdentity(nil, q)
-		for b.Loop() {
-			s.matchID(identity, 3, 3)
-		}
-	})
+		n++
+	}
+	b.SetBytes(int64(len(dst[0].Value)) * int64(rows))
+	b.ReportMetric(float64(n*rows)/b.Elapsed().Seconds(), "records/s")
 }

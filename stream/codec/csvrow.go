@@ -29,7 +29,7 @@ func (d *csvDecoder) row(l *layout, row []string, u *dyngraph.Update) *stream.De
 	if l.has(d.m, mapOp) {
 		text := r.text(mapOp)
 		if u.Op = opOf(text); u.Op == 0 && r.err == nil {
-			return refuse(ReasonValue, "%s: the op %s is unknown; it is +, -, +v or -v", r.where(mapOp), show(text))
+			return refuse(ReasonValue, "%s: the op %s is unknown; it is +, -, +v, -v or =v", r.where(mapOp), show(text))
 		}
 	}
 	if l.has(d.m, mapVertex) && r.text(mapVertex) == d.m.vertexValue {
@@ -52,7 +52,7 @@ func (d *csvDecoder) row(l *layout, row []string, u *dyngraph.Update) *stream.De
 		}
 		u.Attr.TS, u.Attr.HasTS = ts, true
 	}
-	if u.Op == dyngraph.InsertVertex || u.Op == dyngraph.DeleteVertex {
+	if u.Op.OfVertex() {
 		r.vertex(u)
 	} else {
 		r.edge(u)
@@ -142,6 +142,25 @@ func (r *rowReader) label(f int) string {
 	return r.d.strings.getString(text)
 }
 
+// labels returns the label of a vertex, or its labels where it may have several.
+func (r *rowReader) labels(op dyngraph.Op, f int) string {
+	if !r.d.opt.Schema.Several() {
+		return r.label(f)
+	}
+	text, err := splitLabels(&r.d.opt, mapNames[f], r.text(f))
+	switch {
+	case err != nil:
+	case op == dyngraph.ReviseVertex:
+		err = checkChange(text)
+	default:
+		err = checkNames(text)
+	}
+	if err != nil && r.err == nil {
+		r.err = r.in(f, err)
+	}
+	return r.d.strings.getString(text)
+}
+
 func (r *rowReader) in(f int, err *stream.DecodeError) *stream.DecodeError {
 	err.Msg = r.where(f) + ": " + err.Msg
 	return err
@@ -167,12 +186,32 @@ func (r *rowReader) vertex(u *dyngraph.Update) {
 		label = mapFromLabel
 	}
 	u.Key = r.key(key)
-	u.Label = r.label(label)
+	u.Label = r.labels(u.Op, label)
+	switch {
+	case r.d.opt.KeepProps:
+		r.properties(u)
+	case r.d.values.ofVertices():
+		r.vertexProperties(u)
+	case u.Op == dyngraph.ReviseVertex && r.err == nil && !r.d.opt.Schema.Several():
+		r.err = refuse(ReasonField, "op =v sets declared properties of a vertex, and graph.properties.vertices "+
+			"declares none")
+	}
+}
+
+// vertexProperties reads the mapped columns that are declared for vertices.
+func (r *rowReader) vertexProperties(u *dyngraph.Update) {
+	for i, p := range r.l.props {
+		if err := r.d.values.vertexFromText(u, r.d.m.props[i].name, r.at(p)); err != nil && r.err == nil {
+			err.Msg = r.l.where(p) + ": " + err.Msg
+			r.err = err
+		}
+	}
+	r.d.values.takeVertex(u)
 }
 
 func (r *rowReader) edge(u *dyngraph.Update) {
 	u.From, u.To = r.key(mapFrom), r.key(mapTo)
-	u.Label, u.FromLabel, u.ToLabel = r.label(mapLabel), r.label(mapFromLabel), r.label(mapToLabel)
+	u.Label, u.FromLabel, u.ToLabel = r.label(mapLabel), r.labels(u.Op, mapFromLabel), r.labels(u.Op, mapToLabel)
 	id := r.text(mapID)
 	if len(id) > r.d.opt.MaxIDLen && r.err == nil {
 		r.err = r.in(mapID, tooLong("id", id, r.d.opt.MaxIDLen))

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 )
 
 // The examples in docs/formats.md are what this package reads and writes.
@@ -23,6 +26,15 @@ func TestDocsExamples(t *testing.T) {
 	}
 	u := decodeOne(t, FormatJSON, DecoderOptions{}, blocks["json"][0])
 	require.Equal(t, "tx-1", u.Attr.ID)
+	schema := &property.Schema{Vertices: property.Declarations{"Account": {"risk": {Kind: property.Int64},
+		"country": {Kind: property.String}}, property.Any: {"blocked": {Kind: property.Bool}}}}
+	vs := decodeAll(t, FormatJSON, DecoderOptions{Schema: schema}, blocks["json"][1])
+	require.Len(t, vs, 2)
+	require.Len(t, vs[1].Named, 2)
+	several := &property.Schema{SeveralLabels: true}
+	vs = decodeAll(t, FormatJSON, DecoderOptions{Schema: several}, blocks["json"][2])
+	require.Len(t, vs, 3)
+	apply(t, dyngraph.NewGraph(dyngraph.Options{Schema: several}), vs...)
 	require.Len(t, decodeAll(t, FormatText, DecoderOptions{}, blocks["text"][0]), 5)
 
 	mappings := regexp.MustCompile("`(from=[^`]*|op=[^`]*)`").FindAllStringSubmatch(string(docs), -1)

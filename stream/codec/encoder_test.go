@@ -371,22 +371,18 @@ func TestPropsOfDeclaredAndOthers(t *testing.T) {
 	values[n] = property.Int(7)
 	for _, c := range []struct {
 		attr dyngraph.Attr
-		echo bool
 		want string
 	}{
-		{dyngraph.Attr{}, true, ``},
-		{dyngraph.Attr{Props: []byte(`{}`)}, true, `,"props":{}`},
-		{dyngraph.Attr{Props: []byte(`{"z":1}`)}, false, ``},
-		{dyngraph.Attr{Props: []byte(`{"z":1}`)}, true, `,"props":{"z":1}`},
-		{dyngraph.Attr{Values: values}, true, `,"props":{"n":7}`},
-		{dyngraph.Attr{Values: values, Props: []byte(`{}`)}, true, `,"props":{"n":7}`},
-		{dyngraph.Attr{Values: values, Props: []byte(`{"z":1}`)}, false, `,"props":{"n":7}`},
-		{dyngraph.Attr{Values: values, Props: []byte(`{"z":1}`)}, true, `,"props":{"n":7,"z":1}`},
+		{dyngraph.Attr{}, ``},
+		{dyngraph.Attr{Props: []byte(`{}`)}, `,"props":{}`},
+		{dyngraph.Attr{Props: []byte(`{"z":1}`)}, `,"props":{"z":1}`},
+		{dyngraph.Attr{Values: values}, `,"props":{"n":7}`},
+		{dyngraph.Attr{Values: values, Props: []byte(`{}`)}, `,"props":{"n":7}`},
+		{dyngraph.Attr{Values: values, Props: []byte(`{"z":1}`)}, `,"props":{"n":7,"z":1}`},
 	} {
-		require.Equal(t, c.want, string(appendProps(nil, columns, "", &c.attr, c.echo)))
+		require.Equal(t, c.want, string(appendProps(nil, columns, "", c.attr.Value, c.attr.Props)))
 	}
-	require.Equal(t, `,"props":{"z":1}`,
-		string(appendProps(nil, nil, "", &dyngraph.Attr{Props: []byte(`{"z":1}`)}, true)))
+	require.Equal(t, `,"props":{"z":1}`, string(appendProps(nil, nil, "", nil, []byte(`{"z":1}`))))
 }
 
 // TestS15RecordsShowTheValuesOfTheirView: a cancellation shows the old version of a replaced edge, and the announcement

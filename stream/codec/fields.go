@@ -11,14 +11,14 @@ import (
 func (w *eventWriter) fieldColumns() {
 	s := w.s
 	s.columns = s.columns[:0]
-	columns := w.ev.View.Graph().Columns()
+	g := w.ev.View.Graph()
 	for i := range w.ev.Query.Fields {
 		f := w.ev.Query.Fields[i].Formula
 		if f == nil {
 			continue
 		}
 		for _, slot := range f.Slots {
-			s.columns = append(s.columns, columnOf(columns, slot))
+			s.columns = append(s.columns, columnOf(g, slot))
 		}
 	}
 }
@@ -26,7 +26,6 @@ func (w *eventWriter) fieldColumns() {
 // FieldValues returns the values of a query's fields for a row, in their order; of an element it is null.
 func FieldValues(q *matcher.Query, view dyngraph.View, row []uint32) []property.Value {
 	values := make([]property.Value, len(q.Fields))
-	columns := view.Graph().Columns()
 	for i := range q.Fields {
 		f := q.Fields[i].Formula
 		if f == nil {
@@ -34,7 +33,7 @@ func FieldValues(q *matcher.Query, view dyngraph.View, row []uint32) []property.
 		}
 		slots := make([]property.Value, len(f.Slots))
 		for j, slot := range f.Slots {
-			slots[j] = slotValue(q, view, row, slot, columnOf(columns, slot))
+			slots[j] = slotValue(q, view, row, slot, columnOf(view.Graph(), slot))
 		}
 		values[i] = f.Eval(slots)
 	}
@@ -43,8 +42,11 @@ func FieldValues(q *matcher.Query, view dyngraph.View, row []uint32) []property.
 
 // slotValue is what a slot reads of a row.
 func slotValue(q *matcher.Query, view dyngraph.View, row []uint32, slot condition.Slot, column int) property.Value {
-	if column == noColumn || !slot.Element.Edge {
+	if column == noColumn {
 		return property.Value{}
+	}
+	if !slot.Element.Edge {
+		return view.VertexValue(dyngraph.VertexID(row[slot.Element.Index]), column)
 	}
 	return view.Value(dyngraph.EdgeIndex(row[len(q.Vertices)+slot.Element.Index]), column)
 }
@@ -52,9 +54,13 @@ func slotValue(q *matcher.Query, view dyngraph.View, row []uint32, slot conditio
 // noColumn stands for a property that the graph does not declare.
 const noColumn = property.TS - 1
 
-func columnOf(columns *property.Columns, slot condition.Slot) int {
-	if slot.Property == "ts" {
-		return property.TS
+func columnOf(g *dyngraph.Graph, slot condition.Slot) int {
+	columns := g.VertexColumns()
+	if slot.Element.Edge {
+		columns = g.Columns()
+		if slot.Property == property.TimeName {
+			return property.TS
+		}
 	}
 	if column, ok := columns.Find(slot.Property, slot.Type); ok {
 		return column

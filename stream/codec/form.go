@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 )
 
@@ -12,7 +13,8 @@ type form struct {
 	query    string // ,"query":"ring3","version":1,"op":"
 	vertices []fragment
 	edges    []fragment
-	identity []byte // what the preimage of every match id begins with
+	// identity is what the preimage of every match id begins with, identityByID where ids identify edges.
+	identity, identityByID []byte
 
 	// what is above is read for each record, by all encoders, and is not to be in a line of the cache that is written
 	_    [64]byte
@@ -32,7 +34,7 @@ func newForm(q *matcher.Query) *form {
 	b = append(b, `,"version":`...)
 	b = strconv.AppendUint(b, q.Version, 10)
 	b = append(b, `,"op":"`...)
-	f := &form{query: string(b), identity: appendIdentity(nil, q)}
+	f := &form{query: string(b), identity: appendIdentity(nil, q, false), identityByID: appendIdentity(nil, q, true)}
 	open := `,"vertices":{`
 	for _, v := range q.Vertices {
 		f.vertices = append(f.vertices, newFragment(open, v.Name, `:{"key":`, v.Label))
@@ -58,6 +60,19 @@ func appendLabel(b []byte, label string) []byte {
 		return b
 	}
 	return appendString(append(b, `,"label":`...), label)
+}
+
+// appendLabels appends the labels of a vertex that may have several, ascending; nothing if it has none.
+func appendLabels(b []byte, labels property.Value) []byte {
+	open := `,"labels":[`
+	for l := range labels.EachLabel() {
+		b = appendString(append(b, open...), l)
+		open = ","
+	}
+	if open == "," {
+		b = append(b, ']')
+	}
+	return b
 }
 
 // mapped appends the label member for the data label that the pattern's was mapped to.

@@ -15,11 +15,14 @@ type jsonDecoder struct {
 	strings *interner
 	props   []byte          // scratch
 	values  *declaredReader // nil: no property is declared
+	several bool            // a vertex may have several labels
+
+	labelText []byte // scratch
 }
 
 func newJSONDecoder(opt DecoderOptions) *jsonDecoder {
 	return &jsonDecoder{opt: opt, s: scanner{maxDepth: opt.MaxDepth}, strings: newInterner(),
-		values: newDeclaredReader(opt.Schema)}
+		values: newDeclaredReader(opt.Schema), several: opt.Schema.Several()}
 }
 
 // Decode implements stream.Decoder.
@@ -111,10 +114,10 @@ func (d *jsonDecoder) update(u *dyngraph.Update) *stream.DecodeError {
 		if !more {
 			break
 		}
-		f := fieldOf(name)
+		f := d.fieldOf(name)
 		if f == fieldUnknown {
 			if !d.opt.AllowUnknownFields {
-				return unknownField(name, where)
+				return d.unknownField(name, where)
 			}
 			if err := s.declare(0, &unknown, name, where); err != nil {
 				return err
@@ -165,6 +168,18 @@ func (d *jsonDecoder) field(u *dyngraph.Update, f int) *stream.DecodeError {
 		u.Attr.Props = bytes.Clone(d.props)
 		return nil
 	}
+	var err *stream.DecodeError
+	switch f {
+	case fieldLabels:
+		u.Label, err = d.labelList(f)
+		return err
+	case fieldFromLabels:
+		u.FromLabel, err = d.labelList(f)
+		return err
+	case fieldToLabels:
+		u.ToLabel, err = d.labelList(f)
+		return err
+	}
 	if c != '"' {
 		return s.wrongType(f, "a string")
 	}
@@ -175,7 +190,8 @@ func (d *jsonDecoder) field(u *dyngraph.Update, f int) *stream.DecodeError {
 	switch f {
 	case fieldOp:
 		if u.Op = opOf(text); u.Op == 0 {
-			return refuse(ReasonValue, `byte %d: the op %s is unknown; it is "+", "-", "+v" or "-v"`, at, show(text))
+			return refuse(ReasonValue, `byte %d: the op %s is unknown; it is "+", "-", "+v", "-v" or "=v"`, at,
+				show(text))
 		}
 	case fieldFrom:
 		u.From, err = d.key(f, text, at)
@@ -186,12 +202,15 @@ func (d *jsonDecoder) field(u *dyngraph.Update, f int) *stream.DecodeError {
 	case fieldLabel:
 		u.Label, err = d.label(f, text, at)
 	case fieldFromLabel:
-		u.FromLabel, err = d.label(f, text, at)
+		u.FromLabel, err = d.end(f, text, at)
 	case fieldToLabel:
-		u.ToLabel, err = d.label(f, text, at)
+		u.ToLabel, err = d.end(f, text, at)
 	case fieldID:
 		if len(text) > d.opt.MaxIDLen {
 			return atByte(at, tooLong(fieldNames[f], text, d.opt.MaxIDLen))
+		}
+		if len(text) == 0 && d.opt.EdgeIDs {
+			return refuse(ReasonValue, "byte %d: id is empty; an edge without id has no field id", at)
 		}
 		u.Attr.ID = string(text)
 	}
@@ -208,6 +227,8 @@ func opOf[T string | []byte](text T) dyngraph.Op {
 		return dyngraph.InsertVertex
 	case "-v":
 		return dyngraph.DeleteVertex
+	case "=v":
+		return dyngraph.ReviseVertex
 	}
 	return 0
 }
@@ -233,6 +254,14 @@ func (d *jsonDecoder) label(f int, text []byte, at int) (string, *stream.DecodeE
 		return "", atByte(at, tooLong(fieldNames[f], text, d.opt.MaxLabelLen))
 	}
 	return d.strings.get(text), nil
+}
+
+// end is label for that of an edge's end.
+func (d *jsonDecoder) end(f int, text []byte, at int) (string, *stream.DecodeError) {
+	if d.several {
+		return d.oneOfSeveral(f, text, at)
+	}
+	return d.label(f, text, at)
 }
 
 func (d *jsonDecoder) timestamp(u *dyngraph.Update, c byte, at int) *stream.DecodeError {

@@ -9,8 +9,11 @@ import (
 	"motifd/matcher"
 )
 
-// matchIDDomain is the first field of every preimage: another layout would have another domain.
-const matchIDDomain = "motifd-match-1"
+// The first field of every preimage: each layout has a domain of its own. In the second one edges have ids.
+const (
+	matchIDDomain     = "motifd-match-1"
+	matchIDDomainByID = "motifd-match-2"
+)
 
 // MatchID returns the id of a match (DESIGN S6): the first 16 bytes of the SHA-256 of these fields, each behind its
 // length in 4 bytes, big endian:
@@ -21,14 +24,17 @@ const matchIDDomain = "motifd-match-1"
 //	for each pattern edge, in pattern order: the data edge's from key, to key, label; in an undirected graph the
 //	keys stand in byte order
 //
-// A label that there is not is an empty field. row holds the vertex ids, then the edge indexes, as in matcher.Rows;
-// v must be a view that shows the match.
+// Where ids identify edges (dyngraph.Options.EdgeIDs), the domain is "motifd-match-2", and behind its label each data
+// edge has a field more: "#" and its id, or nothing for the edge without id.
+//
+// A label that there is not is an empty field, and so is that of every vertex where vertices may have several labels.
+// row holds the vertex ids, then the edge indexes, as in matcher.Rows; v must be a view that shows the match.
 func MatchID(q *matcher.Query, v dyngraph.View, row []uint32) ([16]byte, error) {
 	var s scratch
 	if err := s.load(q, v, v.Graph().Directed(), row); err != nil {
 		return [16]byte{}, err
 	}
-	return s.matchID(appendIdentity(nil, q), len(q.Vertices), len(q.Edges)), nil
+	return s.matchID(appendIdentity(nil, q, s.byID), len(q.Vertices), len(q.Edges)), nil
 }
 
 // Sampled tells whether a match is in its query's sample: the first 8 bytes of its id, as a big-endian number, are a
@@ -39,8 +45,12 @@ func Sampled(q *matcher.Query, v dyngraph.View, row []uint32) (bool, error) {
 }
 
 // appendIdentity appends the fields that all matches of a query share.
-func appendIdentity(b []byte, q *matcher.Query) []byte {
-	b = appendField(b, matchIDDomain)
+func appendIdentity(b []byte, q *matcher.Query, byID bool) []byte {
+	domain := matchIDDomain
+	if byID {
+		domain = matchIDDomainByID
+	}
+	b = appendField(b, domain)
 	b = appendField(b, q.Name)
 	return appendField(b, strconv.FormatUint(q.Version, 10))
 }
@@ -55,11 +65,23 @@ func (s *scratch) matchID(identity []byte, vertices, edges int) (id [16]byte) {
 		e := &s.edges[i]
 		b = appendField(appendField(b, s.vertices[e.from].key), s.vertices[e.to].key)
 		b = appendField(b, e.label)
+		if s.byID {
+			b = appendEdgeID(b, e.id)
+		}
 	}
 	s.preimage = b
 	sum := sha256.Sum256(b)
 	copy(id[:], sum[:])
 	return id
+}
+
+// appendEdgeID appends the field of an id that identifies an edge, "" for the edge without id.
+func appendEdgeID(b []byte, id string) []byte {
+	if id == "" {
+		return appendField(b, "")
+	}
+	b = binary.BigEndian.AppendUint32(b, uint32(1+len(id)))
+	return append(append(b, '#'), id...)
 }
 
 // appendField appends a field behind its length; no field reaches 4 GiB (DESIGN S1).

@@ -33,11 +33,16 @@ func (e *Encoder) appendNotice(dst []stream.OutRecord, ev *matcher.Event) ([]str
 		key = "!" + key + "/" + strconv.FormatUint(ev.Query.Version, 10)
 	}
 	if ev.AnchorEdge != nil {
-		at := len(b)
-		b = appendEdge(append(b, `,"edge":`...), ev)
-		// each holds until the matches of its edge are announced anew
+		if ev.AnchorEdge.Vertex {
+			b = append(b, `,"vertex":`...)
+		} else {
+			b = append(b, `,"edge":`...)
+		}
+		element := len(b)
+		b = appendElement(b, ev)
+		// each holds until the matches of its element are announced anew
 		if e.opt.Upsert && n.Reason == matcher.ReasonEnded {
-			key += "/" + string(b[at+len(`,"edge":`):])
+			key += "/" + string(b[element:])
 		}
 	}
 	b = append(appendAnchor(b, ev.Anchor), '}')
@@ -45,9 +50,14 @@ func (e *Encoder) appendNotice(dst []stream.OutRecord, ev *matcher.Event) ([]str
 		Query: ev.Query.Name, Sign: ev.Sign, Snapshot: ev.Snapshot, Notice: true}), nil
 }
 
-// appendEdge appends the anchor's edge, as a match shows its edges.
-func appendEdge(b []byte, ev *matcher.Event) []byte {
+// appendElement appends the anchor's edge, or its revised vertex, as a match shows it, properties left out.
+func appendElement(b []byte, ev *matcher.Event) []byte {
 	v := ev.View
+	if ev.AnchorEdge.Vertex {
+		id := ev.AnchorEdge.From
+		b = appendString(append(b, `{"key":`...), v.Key(id))
+		return append(appendLabel(b, v.LabelName(v.Label(id))), '}')
+	}
 	from, to := ev.AnchorEdge.From, ev.AnchorEdge.To
 	if !v.Graph().Directed() && v.Key(from) > v.Key(to) {
 		from, to = to, from
@@ -56,6 +66,9 @@ func appendEdge(b []byte, ev *matcher.Event) []byte {
 	b = appendString(append(b, `,"to":`...), v.Key(to))
 	if label := ev.AnchorEdge.Label; label != dyngraph.NoLabel {
 		b = appendString(append(b, `,"label":`...), v.LabelName(label))
+	}
+	if id := v.ID(ev.AnchorEdge.Edge); id != "" {
+		b = appendString(append(b, `,"id":`...), id)
 	}
 	return append(b, '}')
 }

@@ -26,7 +26,16 @@ type DecoderOptions struct {
 	// AllowUnknownFields makes the JSON decoder check and ignore fields that no update has, instead of refusing them.
 	AllowUnknownFields bool
 
-	// Schema declares the properties that updates bring as values of their types; nil declares none.
+	// EdgeIDs tells that ids identify edges: the edge without id has no field for it, and an empty id is refused. In
+	// CSV an empty cell is no id.
+	EdgeIDs bool
+
+	// KeepProps keeps the properties of every operation in Attr.Props as they came: for an Inference. It goes with no
+	// Schema.
+	KeepProps bool
+
+	// Schema declares the properties that updates bring as values of their types, and whether vertices may have several
+	// labels; nil declares none, and one label.
 	Schema *property.Schema
 
 	// Mapping says where a CSV record's fields are (see ParseMapping). CSV needs it, the other formats ignore it.

@@ -19,6 +19,7 @@ type scratch struct {
 	vertices [matcher.MaxVertices]mappedVertex
 	edges    [matcher.MaxEdges]mappedEdge
 	preimage []byte
+	byID     bool // ids identify edges
 
 	columns []int            // of the slots of all fields
 	values  []property.Value // of the slots of one field
@@ -35,6 +36,7 @@ type mappedVertex struct {
 type mappedEdge struct {
 	from, to int
 	label    string
+	id       string // where it identifies edges
 }
 
 // eventWriter encodes the rows of one event.
@@ -47,6 +49,8 @@ type eventWriter struct {
 	tombstone bool
 	row       []uint32
 	columns   *property.Columns // nil where nothing is declared
+	vertices  *property.Columns // likewise, of vertices
+	several   bool              // a vertex may have several labels
 }
 
 // begin encodes what the records of an event share.
@@ -57,12 +61,19 @@ func (w *eventWriter) begin() {
 	s.before = append(s.before, `,"index":`...)
 	s.after = append(s.after[:0], '}')
 	s.after = appendAnchor(s.after, w.ev.Anchor)
+	if w.ev.Anchor != nil && w.ev.Anchor.Op.IsExpiry() {
+		s.after = append(s.after, `,"reason":"expired"`...)
+	}
 	if w.ev.LossySince > 0 {
 		s.after = strconv.AppendUint(append(s.after, `,"lossy_since":`...), w.ev.LossySince, 10)
 	}
 	s.after = append(s.after, '}')
 	if w.columns = w.ev.View.Graph().Columns(); len(w.columns.All()) == 0 {
 		w.columns = nil
+	}
+	w.several = w.ev.View.Graph().Options().Schema.Several()
+	if w.vertices = w.ev.View.Graph().VertexColumns(); len(w.vertices.All()) == 0 {
+		w.vertices = nil
 	}
 	if len(w.ev.Query.Fields) > 0 {
 		w.fieldColumns()
@@ -76,6 +87,9 @@ func appendAnchor(b []byte, a *dyngraph.Update) []byte {
 	}
 	b = append(b, `,"anchor":{"op":"`...)
 	b = append(b, a.Op.String()...)
+	if a.Op.IsExpiry() { // it has no place in the input
+		return append(appendTS(append(b, '"'), &a.Attr), '}')
+	}
 	b = append(b, `","partition":`...)
 	b = strconv.AppendInt(b, int64(a.Pos.Partition), 10)
 	b = append(b, `,"offset":`...)
@@ -99,6 +113,7 @@ func (w *eventWriter) load(row []uint32) error {
 }
 
 func (s *scratch) load(q *matcher.Query, view dyngraph.View, directed bool, row []uint32) error {
+	s.byID = view.Graph().Options().EdgeIDs
 	for i := range q.Vertices {
 		id := dyngraph.VertexID(row[i])
 		v := &s.vertices[i]
@@ -106,7 +121,8 @@ func (s *scratch) load(q *matcher.Query, view dyngraph.View, directed bool, row 
 	}
 	for i := range q.Edges {
 		p := &q.Edges[i]
-		from, to, label := view.Edge(dyngraph.EdgeIndex(row[len(q.Vertices)+i]))
+		index := dyngraph.EdgeIndex(row[len(q.Vertices)+i])
+		from, to, label := view.Edge(index)
 		e := &s.edges[i]
 		switch {
 		case s.vertices[p.From].id == from && s.vertices[p.To].id == to:
@@ -119,14 +135,18 @@ func (s *scratch) load(q *matcher.Query, view dyngraph.View, directed bool, row 
 		if !directed && s.vertices[e.from].key > s.vertices[e.to].key {
 			e.from, e.to = e.to, e.from
 		}
-		e.label = view.LabelName(label)
+		e.label, e.id = view.LabelName(label), view.ID(index)
 	}
 	return nil
 }
 
 // matchID returns the id of the loaded row.
 func (w *eventWriter) matchID() [16]byte {
-	return w.s.matchID(w.f.identity, len(w.ev.Query.Vertices), len(w.ev.Query.Edges))
+	identity := w.f.identity
+	if w.s.byID {
+		identity = w.f.identityByID
+	}
+	return w.s.matchID(identity, len(w.ev.Query.Vertices), len(w.ev.Query.Edges))
 }
 
 // record appends the record of the loaded row; key is where its match id begins.
@@ -164,7 +184,16 @@ func (w *eventWriter) record(b []byte, index uint64) (_ []byte, key int) {
 func (w *eventWriter) appendVertex(b []byte, i int) []byte {
 	v := &w.s.vertices[i]
 	b = append(b, w.s.quoted[v.start:v.end]...)
-	return w.f.vertices[i].mapped(b, v.label)
+	b = w.f.vertices[i].mapped(b, v.label)
+	if w.several {
+		b = appendLabels(b, w.ev.View.Labels(v.id))
+	}
+	if w.vertices == nil {
+		return b
+	}
+	return appendDeclared(b, w.vertices, v.label, func(column int) property.Value {
+		return w.ev.View.VertexValue(v.id, column)
+	})
 }
 
 // appendEdge appends what a pattern edge is mapped to, from its source on.
@@ -176,15 +205,18 @@ func (w *eventWriter) appendEdge(b []byte, i int) []byte {
 	b = append(b, `,"to":`...)
 	b = append(b, s.quoted[to.start:to.end]...)
 	b = w.f.edges[i].mapped(b, e.label)
-	a := w.ev.View.Attr(dyngraph.EdgeIndex(w.row[len(w.ev.Query.Vertices)+i]))
+	index := dyngraph.EdgeIndex(w.row[len(w.ev.Query.Vertices)+i])
+	a := w.ev.View.AttrOutside(index)
 	if a.ID != "" {
 		b = appendString(append(b, `,"id":`...), a.ID)
 	}
 	b = appendTS(b, &a)
-	if w.columns == nil && (len(a.Props) == 0 || !w.e.opt.EchoProps) {
-		return b
+	if !w.e.opt.EchoProps {
+		a.Props = nil
 	}
-	return appendProps(b, w.columns, e.label, &a, w.e.opt.EchoProps)
+	return appendProps(b, w.columns, e.label, func(column int) property.Value {
+		return w.ev.View.Value(index, column)
+	}, a.Props)
 }
 
 func appendHex(b []byte, id [16]byte) []byte { return hex.AppendEncode(b, id[:]) }

@@ -153,7 +153,7 @@ func (d *textDecoder) vertex() (u dyngraph.Update, err *stream.DecodeError) {
 		return u, err
 	}
 	if len(d.fields) > 2 {
-		if u.Label, err = d.label(2); err != nil {
+		if u.Label, err = d.labels(2); err != nil {
 			return u, err
 		}
 	}
@@ -176,26 +176,54 @@ func (d *textDecoder) label(i int) (string, *stream.DecodeError) {
 	return d.number(i, "label", d.opt.MaxLabelLen)
 }
 
+// labels returns the label of a vertex, or its labels where it may have several: with ; between them.
+func (d *textDecoder) labels(i int) (string, *stream.DecodeError) {
+	if !d.opt.Schema.Several() {
+		return d.label(i)
+	}
+	f := d.fields[i]
+	for label := range bytes.SplitSeq(f.text, []byte(";")) {
+		if err := checkNames(string(label)); err != nil {
+			return "", atByte(f.at, err)
+		}
+		if err := d.canonical(label, f.at, "label", d.opt.MaxLabelLen); err != nil {
+			return "", err
+		}
+	}
+	text, err := splitLabels(&d.opt, "the vertex", string(f.text))
+	if err != nil {
+		return "", atByte(f.at, err)
+	}
+	return d.strings.getString(text), nil
+}
+
 // number returns an id or label as it is written. Two spellings of one number would be two keys, so only the
 // canonical one is taken.
 func (d *textDecoder) number(i int, what string, limit int) (string, *stream.DecodeError) {
 	f := d.fields[i]
-	switch {
-	case !decimal(f.text):
-		return "", refuse(
-			ReasonValue,
-			"byte %d: found %s where a %s was expected, which is a number from 0",
-			f.at,
-			show(f.text),
-			what,
-		)
-	case f.text[0] == '0' && len(f.text) > 1:
-		return "", refuse(ReasonValue, "byte %d: the %s %s has a leading zero; write it without", f.at, what,
-			show(f.text))
-	case len(f.text) > limit:
-		return "", atByte(f.at, tooLong("the "+what, f.text, limit))
+	if err := d.canonical(f.text, f.at, what, limit); err != nil {
+		return "", err
 	}
 	return d.strings.get(f.text), nil
+}
+
+// canonical refuses what is no number as it is written.
+func (d *textDecoder) canonical(text []byte, at int, what string, limit int) *stream.DecodeError {
+	switch {
+	case !decimal(text):
+		return refuse(
+			ReasonValue,
+			"byte %d: found %s where a %s was expected, which is a number from 0",
+			at,
+			show(text),
+			what,
+		)
+	case text[0] == '0' && len(text) > 1:
+		return refuse(ReasonValue, "byte %d: the %s %s has a leading zero; write it without", at, what, show(text))
+	case len(text) > limit:
+		return atByte(at, tooLong("the "+what, text, limit))
+	}
+	return nil
 }
 
 // decimal tells whether b is one or more digits.

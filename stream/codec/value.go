@@ -1,35 +1,41 @@
 package codec
 
 import (
-	"strconv"
-
-	"motifd/dyngraph"
 	"motifd/dyngraph/property"
 )
 
 // appendValue appends a value as JSON: numbers with all their digits, null for null.
 func appendValue(b []byte, v property.Value) []byte {
-	switch v.Type().Kind {
-	case property.Int64, property.Timestamp:
-		return strconv.AppendInt(b, v.Whole(), 10)
-	case property.Bool:
-		return strconv.AppendBool(b, v.True())
-	case property.String:
+	if v.Type().Kind == property.String {
 		return appendString(b, v.Str())
 	}
-	return append(b, v.String()...)
+	return v.Append(b)
 }
 
 // appendProps appends the props member of an edge, if it has any: its declared properties by name, null left out, then
-// with echo the others as they came. columns is nil where nothing is declared.
-func appendProps(b []byte, columns *property.Columns, label string, a *dyngraph.Attr, echo bool) []byte {
-	open := false
-	var under []int
+// the others as they came. columns is nil where nothing is declared.
+func appendProps(b []byte, columns *property.Columns, label string, value func(column int) property.Value,
+	others []byte) []byte {
+	before := len(b)
 	if columns != nil {
-		under = columns.Under(label)
+		b = appendDeclared(b, columns, label, value)
 	}
-	for _, column := range under {
-		v := a.Value(column)
+	switch open := len(b) > before; {
+	case open && len(others) > len("{}"):
+		b[len(b)-1] = ','
+		return append(b, others[1:]...)
+	case !open && len(others) > 0:
+		return append(append(b, `,"props":`...), others...)
+	}
+	return b
+}
+
+// appendDeclared appends the props member with the declared properties of a label by name, null left out; nothing if
+// all are null.
+func appendDeclared(b []byte, columns *property.Columns, label string, value func(column int) property.Value) []byte {
+	open := false
+	for _, column := range columns.Under(label).All() {
+		v := value(column)
 		if v.IsNull() {
 			continue
 		}
@@ -41,17 +47,8 @@ func appendProps(b []byte, columns *property.Columns, label string, a *dyngraph.
 		b = appendString(b, columns.All()[column].Name)
 		b = appendValue(append(b, ':'), v)
 	}
-	others := a.Props
-	if !echo {
-		others = nil
-	}
-	switch {
-	case open && len(others) > len("{}"):
-		return append(append(b, ','), others[1:]...)
-	case open:
-		return append(b, '}')
-	case len(others) > 0:
-		return append(append(b, `,"props":`...), others...)
+	if open {
+		b = append(b, '}')
 	}
 	return b
 }

@@ -122,7 +122,7 @@ func (f *framer) unclosed(line []byte, msg string) frame {
 	kept := min(len(v), f.limit)
 	return frame{
 		value: v[:kept:kept], off: f.off, next: f.off + int64(len(line)),
-		err: &stream.RecordError{Reason: "framing", Size: int64(len(v)), Msg: msg},
+		err: &stream.RecordError{Reason: stream.ReasonFraming, Size: int64(len(v)), Msg: msg},
 	}
 }
 
@@ -142,7 +142,7 @@ func (f *framer) endSkip(lineEnd int64) frame {
 	fr.next = f.off
 	size := fr.next - fr.off - lineEnd
 	fr.err = &stream.RecordError{
-		Reason: "size", Size: size,
+		Reason: stream.ReasonSize, Size: size,
 		Msg: fmt.Sprintf("the record has %d bytes; at most %d are allowed (input.limits.max_message_bytes)", size,
 			f.limit),
 	}
@@ -176,7 +176,7 @@ func (f *framer) last() (frame, error) {
 	if len(v) > f.limit {
 		fr.value = v[:f.limit:f.limit]
 		fr.err = &stream.RecordError{
-			Reason: "size",
+			Reason: stream.ReasonSize,
 			Size:   int64(len(v)),
 			Msg: fmt.Sprintf(
 				"the record has %d bytes; at most %d are allowed (input.limits.max_message_bytes)",

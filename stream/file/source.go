@@ -15,9 +15,6 @@ import (
 	"motifd/stream"
 )
 
-// ReasonCompression is the reason of the dead letter that stands for the rest of a damaged file (DamageSkip).
-const ReasonCompression = "compression"
-
 // Abandoned is the position of a damaged file whose rest was left out (DamageSkip): it is not read again.
 const Abandoned = math.MaxInt64
 
@@ -223,7 +220,7 @@ func (s *Source) unreadable(err error) ([]stream.Record, error) {
 	}
 	rec := stream.Record{
 		Partition: int32(s.cur), Offset: s.fr.unframed(), Next: Abandoned, Value: s.fr.rest(), Header: s.header,
-		Err: &stream.RecordError{Reason: ReasonCompression, Msg: "the rest is left out: " + damage.Error()},
+		Err: &stream.RecordError{Reason: stream.ReasonCompression, Msg: "the rest is left out: " + damage.Error()},
 	}
 	s.closeFile()
 	s.cur++

@@ -3,6 +3,7 @@ package monitor
 import (
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"motifd/dyngraph"
 	"motifd/dyngraph/property"
@@ -39,6 +40,9 @@ type Delta struct {
 type Vertex struct {
 	Name       string // in the pattern
 	Key, Label string
+	// Labels are those of a vertex that may have several, ascending; Label is "" then.
+	Labels []string
+	Values []property.Value // of the declared properties, by column (dyngraph.Graph.VertexColumns)
 }
 
 // Edge is an edge of a match. In an undirected graph From is the lower key.
@@ -103,6 +107,15 @@ func Each(f func(Delta) error) func(*matcher.Event) error {
 	}
 }
 
+// declaredValues returns the values of a vertex by column, without its labels.
+func declaredValues(view dyngraph.View, v dyngraph.VertexID) []property.Value {
+	values := view.VertexValues(v)
+	if column, ok := view.Graph().VertexColumns().Labels(); ok && column < len(values) {
+		values[column] = property.Value{}
+	}
+	return property.WithoutNulls(values)
+}
+
 // resolve sets the match to that of a row.
 func (d *Delta) resolve(ev *matcher.Event, row int) error {
 	q, view := ev.Query, ev.View
@@ -114,7 +127,8 @@ func (d *Delta) resolve(ev *matcher.Event, row int) error {
 	d.Vertices, d.Edges = make([]Vertex, len(q.Vertices)), make([]Edge, len(q.Edges))
 	for i := range q.Vertices {
 		v := ev.Rows.Vertex(row, i)
-		d.Vertices[i] = Vertex{q.Vertices[i].Name, view.Key(v), view.LabelName(view.Label(v))}
+		d.Vertices[i] = Vertex{Name: q.Vertices[i].Name, Key: view.Key(v), Label: view.LabelName(view.Label(v)),
+			Labels: slices.Collect(view.Labels(v).EachLabel()), Values: declaredValues(view, v)}
 	}
 	for i := range q.Edges {
 		e := ev.Rows.Edge(row, i)

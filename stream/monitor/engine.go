@@ -17,7 +17,7 @@ import (
 // plan's planner, and samples by match id.
 func NewEngine(opt matcher.EngineOptions) (*matcher.Engine, error) {
 	if opt.Graph == nil {
-		opt.Graph = newGraph(true, nil)
+		opt.Graph = newGraph(true, false, nil)
 	}
 	if opt.Backend == nil {
 		opt.Backend = newCPU(0, "")
@@ -31,9 +31,9 @@ func NewEngine(opt matcher.EngineOptions) (*matcher.Engine, error) {
 	return matcher.NewEngine(opt)
 }
 
-func newGraph(directed bool, schema *property.Schema) *dyngraph.Graph {
+func newGraph(directed, edgeIDs bool, schema *property.Schema) *dyngraph.Graph {
 	return dyngraph.NewGraph(dyngraph.Options{
-		Directed: directed, Schema: schema, Background: func(work func()) { go work() },
+		Directed: directed, EdgeIDs: edgeIDs, Schema: schema, Background: func(work func()) { go work() },
 	})
 }
 

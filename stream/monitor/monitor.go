@@ -17,9 +17,12 @@ import (
 type Options struct {
 	// Undirected makes a graph whose edges have no direction. It does not go with Graph.
 	Undirected bool
-	// Properties declares the properties of edges that patterns ask about (docs/patterns.md#conditions). It does not go
-	// with Graph, which has its own. nil declares none.
+	// Properties declares the properties of edges and vertices that patterns ask about (docs/patterns.md#conditions).
+	// It does not go with Graph, which has its own. nil declares none.
 	Properties *property.Schema
+	// EdgeIDs has edges identified by their ids, too: edges with different ids are parallel. It does not go with Graph,
+	// which has its own.
+	EdgeIDs bool
 	// Graph is a graph to begin with, which the Monitor owns from now on. nil is an empty one.
 	Graph *dyngraph.Graph
 	// Backend searches; Close closes it. nil is the CPU backend.
@@ -29,7 +32,8 @@ type Options struct {
 	// TempDir is where the CPU backend sorts groups of matches that are too large for memory, "" for the directory of
 	// the system. It does not go with Backend.
 	TempDir string
-	// Limits bound what searches may cost. What they leave out is told by an event (matcher.EventNotice).
+	// Limits bound what searches may cost. What they leave out is told by an event (matcher.EventNotice). QueryOutput
+	// bounds nothing: results are not encoded.
 	Limits matcher.Limits
 }
 
@@ -63,18 +67,27 @@ func Open(opt Options) (*Monitor, error) {
 		return nil, errors.New("motifd: Options.Undirected does not go with Options.Graph, which has its own direction")
 	case opt.Graph != nil && opt.Properties != nil:
 		return nil, errors.New("motifd: Options.Properties does not go with Options.Graph, which declares its own")
+	case opt.Graph != nil && opt.EdgeIDs:
+		return nil, errors.New("motifd: Options.EdgeIDs does not go with Options.Graph, which has its own identity " +
+			"of edges")
 	case opt.Backend != nil && (opt.Threads != 0 || opt.TempDir != ""):
 		return nil, errors.New("motifd: Options.Threads and Options.TempDir do not go with Options.Backend; they are " +
 			"for the CPU backend")
 	case opt.Threads < 0:
 		return nil, fmt.Errorf("motifd: Options.Threads is %d; it is at least 0", opt.Threads)
 	}
+	if opt.Properties != nil {
+		if err := opt.Properties.Validate(); err != nil {
+			return nil, fmt.Errorf("motifd: Options.Properties: %w", err)
+		}
+	}
 	if opt.Graph == nil {
-		opt.Graph = newGraph(!opt.Undirected, opt.Properties)
+		opt.Graph = newGraph(!opt.Undirected, opt.EdgeIDs, opt.Properties)
 	}
 	if opt.Backend == nil {
 		opt.Backend = newCPU(opt.Threads, opt.TempDir)
 	}
+	opt.Limits.QueryOutput = 0
 	e, err := NewEngine(matcher.EngineOptions{Graph: opt.Graph, Backend: opt.Backend, Limits: opt.Limits})
 	if err != nil {
 		return nil, errors.Join(err, opt.Backend.Close())
@@ -122,6 +135,7 @@ func (m *Monitor) ParseWith(name, cypher string, params map[string]condition.Par
 	g := m.engine.Graph().Options()
 	return pattern.Parse(pattern.Cypher, []byte(cypher), pattern.Options{
 		Name: name, Directed: g.Directed, Declared: pattern.Declared{Schema: g.Schema, Parameters: params},
+		OnePerLabel: !g.EdgeIDs,
 	})
 }
 

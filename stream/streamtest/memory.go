@@ -296,8 +296,13 @@ func (s *Store) Recover(context.Context) (*stream.State, error) {
 		StreamID: s.ID, Fresh: len(s.intents) == 0, Batch: uint64(s.committed), Positions: stream.Positions{},
 		Open: slices.Clone(s.intents[s.committed:]),
 	}
+	if s.committed > 0 {
+		if d := s.intents[s.committed-1].Declaration; d != nil && !d.Last() {
+			st.Declaration = d
+		}
+	}
 	if s.last != nil {
-		st.Positions, st.Mark = maps.Clone(s.last.Positions), s.last.Mark
+		st.Positions, st.Mark, st.Time = maps.Clone(s.last.Positions), s.last.Mark, s.last.Time
 	}
 	return st, nil
 }
@@ -345,7 +350,7 @@ func (s *Store) Decide(batch uint64, x matcher.Decision) error {
 	if err := s.finish(); err != nil {
 		return err
 	}
-	if batch != uint64(len(s.intents)) || int(batch) <= s.committed {
+	if batch > uint64(len(s.intents)) || int(batch) <= s.committed {
 		return fmt.Errorf("decision about batch %d, which is not open", batch)
 	}
 	b := &s.intents[batch-1]

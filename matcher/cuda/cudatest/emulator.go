@@ -84,4 +84,4 @@ func NewDevice(t testing.TB, rng *rand.Rand) kernels.Device {
 }
 
 // Rounds is the number of random cases of a test: lanes are emulated one after the other.
-const Rounds = 6
+const Rounds = 3

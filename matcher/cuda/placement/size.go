@@ -66,7 +66,7 @@ func (z *Sizer) Size(g *dyngraph.Graph, d *dyngraph.Delta, sign dyngraph.Sign, r
 	step := max(1, len(d.Net)/sampled)
 	for i := 0; i < len(d.Net); i += step {
 		n := &d.Net[i]
-		if n.Sign != sign && sign == dyngraph.Inserted {
+		if n.Vertex || n.Sign != sign && sign == dyngraph.Inserted {
 			continue
 		}
 		fits := z.anchors.Of(view.Label(n.From), n.Label, view.Label(n.To))

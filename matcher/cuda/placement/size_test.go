@@ -102,14 +102,13 @@ func sizeOfAll(g *dyngraph.Graph, d *dyngraph.Delta, sign dyngraph.Sign, plans [
 // fitting counts the pairs of a net edge of a sign and an order of a plan that it fits by its labels.
 func fitting(g *dyngraph.Graph, d *dyngraph.Delta, sign dyngraph.Sign, plans []*matcher.Plan) (n uint64) {
 	view := g.View(dyngraph.New)
-	fits := func(asked, is dyngraph.LabelID) bool { return asked == matcher.AnyLabel || asked == is }
 	for _, p := range plans {
 		for i := range p.Anchored {
 			o := &p.Anchored[i]
 			for _, e := range d.Net {
-				if e.Sign == sign && fits(p.VertexLabels[o.Steps[0].Vertex], view.Label(e.From)) &&
-					fits(p.EdgeLabels[o.Edge], e.Label) &&
-					fits(p.VertexLabels[o.Steps[1].Vertex], view.Label(e.To)) {
+				if e.Sign == sign && matcher.LabelFits(p.VertexLabels[o.Steps[0].Vertex], view.Label(e.From)) &&
+					matcher.LabelFits(p.EdgeLabels[o.Edge], e.Label) &&
+					matcher.LabelFits(p.VertexLabels[o.Steps[1].Vertex], view.Label(e.To)) {
 					n++
 				}
 			}

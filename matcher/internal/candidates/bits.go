@@ -26,9 +26,9 @@ func (t Test) Bit() (uint32, bool) {
 // noneTest is passed by nothing.
 var noneTest = Test{Want: 1}
 
-// candidates holds the candidate bits of all vertices. A vertex can fit only classes of its own label and of any label,
-// so it has bits for those alone: each label has its own numbering of classes. Bits of several numberings share a
-// position, so the top byte of a word is the tag of its numbering, and one word tells both. If there are more labels
+// candidates holds the candidate bits of all vertices. A vertex can fit only classes of its own label and of several
+// labels, so it has bits for those alone: each label has its own numbering of classes. Bits of several numberings share
+// a position, so the top byte of a word is the tag of its numbering, and one word tells both. If there are more labels
 // than tags, labels share a numbering.
 type candidates struct {
 	words int // of a vertex, with room for more classes
@@ -37,7 +37,7 @@ type candidates struct {
 
 	numberings []numbering // by tag
 	tags       map[dyngraph.LabelID]uint8
-	any        []int   // the words of numbering 0, of the classes of any label
+	any        []int   // the words of numbering 0, of the classes of several labels
 	labelled   []int   // the words that the other numberings share
 	nth        []int32 // by word: which one of its numbering it is
 	numbered   int     // classes
@@ -82,7 +82,7 @@ func (c *candidates) tag(l dyngraph.LabelID) uint8 {
 	if c.numberings == nil {
 		c.numberings, c.tags = make([]numbering, 1), map[dyngraph.LabelID]uint8{}
 	}
-	if l == matcher.AnyLabel {
+	if matcher.SeveralLabels(l) {
 		return 0
 	}
 	tag, ok := c.tags[l]

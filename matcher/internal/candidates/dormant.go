@@ -16,7 +16,7 @@ import (
 func (f *Filter) isDormant(p *matcher.Plan) bool {
 	for i, e := range p.Query.Edges {
 		from, label, to := p.VertexLabels[e.From], p.EdgeLabels[i], p.VertexLabels[e.To]
-		if from == matcher.AnyLabel || label == matcher.AnyLabel || to == matcher.AnyLabel {
+		if matcher.SeveralLabels(from) || matcher.SeveralLabels(label) || matcher.SeveralLabels(to) {
 			continue
 		}
 		if f.g.TripleCount(from, label, to) == 0 && (!e.Either || f.g.TripleCount(to, label, from) == 0) {
@@ -77,6 +77,12 @@ func (f *Filter) keep(plans []*matcher.Plan) {
 			c.asks = append(c.asks, columnNeed{int32(col), n.Count})
 			c.table.note(col, n.Count, i)
 		}
+		if len(c.Needs) == 0 {
+			c.table.bare, f.bare = append(c.table.bare, i), true
+		}
+		if c.own != nil {
+			c.table.asking = append(c.table.asking, i)
+		}
 	}
 	for _, g := range order {
 		g.arrange(len(g.columns))
@@ -87,7 +93,7 @@ func (f *Filter) keep(plans []*matcher.Plan) {
 	for _, i := range kept {
 		c := &f.classes[i]
 		for at, v := range c.table.members {
-			if v != dyngraph.NoVertex && c.table.satisfied(uint32(at), c.asks) {
+			if v != dyngraph.NoVertex && f.fits(dyngraph.Old, v, uint32(at), c) {
 				f.set(v, c)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/internal/truths"
 	"motifd/matcher/plan"
 )
 
@@ -20,7 +21,7 @@ import (
 type Filter struct {
 	g       *dyngraph.Graph
 	classes []class
-	index   map[string]int
+	index   map[classKey]int
 	plans   map[*matcher.Plan]*planned
 	round   uint64 // of Prepare
 	unused  int    // classes that no plan has
@@ -30,10 +31,13 @@ type Filter struct {
 	generation int // changes when classes are numbered anew
 	candidates candidates
 
+	bare    bool     // some class needs no edges
 	indexed bool     // whether tables holds the vertices
 	tables  []*table // by label
-	any     *table   // of all vertices, for classes of any label; its row numbers are ids
+	any     *table   // of all vertices, for classes of several labels; its row numbers are ids
 	row     []uint32 // row of each vertex in its label's table
+
+	truths truths.Table
 
 	delta   *dyngraph.Delta
 	pending []pending // bits that the staged batch may change
@@ -42,9 +46,13 @@ type Filter struct {
 	triples triples
 }
 
+// classKey is equal for pattern vertices of a class.
+type classKey struct{ requirement, own string }
+
 // class is a requirement with its columns.
 type class struct {
 	plan.Requirement
+	own   *truths.Test // conditions on the vertex alone, which the class keeps; nil without
 	test  Test
 	kept  bool         // bits and counts are
 	table *table       // nil when they are not
@@ -71,12 +79,16 @@ type flip struct {
 // Load makes f a filter over g without classes. Nothing is read before Prepare.
 func (f *Filter) Load(g *dyngraph.Graph) {
 	*f = Filter{g: g}
+	f.truths.Load(g)
 	f.reset()
 }
 
 func (f *Filter) reset() {
-	f.classes, f.index, f.plans, f.unused, f.dormant = nil, map[string]int{}, map[*matcher.Plan]*planned{}, 0, nil
-	f.candidates, f.any, f.triples = candidates{}, nil, triples{}
+	for i := range f.classes {
+		f.truths.Release(f.classes[i].own)
+	}
+	f.classes, f.index, f.plans, f.unused, f.dormant = nil, map[classKey]int{}, map[*matcher.Plan]*planned{}, 0, nil
+	f.candidates, f.any, f.triples, f.bare = candidates{}, nil, triples{}, false
 	for _, g := range f.tables {
 		if g != nil {
 			g.forget()
@@ -117,6 +129,7 @@ func (f *Filter) Prepare(plans []*matcher.Plan) {
 		f.generation++
 		added = plans
 	}
+	f.truths.Prepare(plans)
 	f.add(added)
 }
 
@@ -140,13 +153,14 @@ func (f *Filter) add(plans []*matcher.Plan) {
 		}
 		known.classes = make([]int, len(p.Query.Vertices))
 		for v := range p.Query.Vertices {
-			c := plan.RequirementOf(p, v)
-			key := c.Key()
+			c, own := plan.RequirementOf(p, v), f.truths.OfVertex(p, v)
+			key := classKey{c.Key(), own.Key()}
 			at, ok := f.index[key]
 			if !ok {
 				at = len(f.classes)
 				f.index[key] = at
-				x := class{Requirement: c}
+				x := class{Requirement: c, own: own}
+				f.truths.Keep(own)
 				if c.Impossible() {
 					x.test = f.candidates.pass()
 				} else {
@@ -170,6 +184,13 @@ func (f *Filter) add(plans []*matcher.Plan) {
 		f.locate()
 	}
 	f.keep(kept)
+}
+
+// fits reports whether a vertex, in its row of the class's table, fits a class in the graph that the counts are of:
+// that of a view.
+func (f *Filter) fits(w dyngraph.Which, v dyngraph.VertexID, row uint32, c *class) bool {
+	return c.table.satisfied(row, c.asks) && (c.own == nil || c.own.Passes(f.truths.OfVertexIn(w, v))) &&
+		(c.table != f.any || matcher.LabelFits(c.Label, f.g.View(dyngraph.New).Label(v)))
 }
 
 // set sets the candidate bit of a vertex; the bit is not set yet.
@@ -203,9 +224,9 @@ func (f *Filter) locate() {
 	}
 }
 
-// tableOf returns the table of a label.
+// tableOf returns the table of a label; that of all vertices where several labels will do.
 func (f *Filter) tableOf(l dyngraph.LabelID) *table {
-	if l == matcher.AnyLabel {
+	if matcher.SeveralLabels(l) {
 		if f.any == nil {
 			f.any = &table{}
 			for _, g := range f.tables {
@@ -260,6 +281,7 @@ func (f *Filter) at(g *table, v dyngraph.VertexID) uint32 {
 // Stage counts the net edges of a staged batch and sets the bits of vertices that fit in the new graph.
 func (f *Filter) Stage(d *dyngraph.Delta) {
 	f.delta = d
+	f.truths.Stage(d)
 	if d.NewTriples {
 		f.Wake()
 	}
@@ -270,11 +292,18 @@ func (f *Filter) Stage(d *dyngraph.Delta) {
 	f.candidates.grow(int(f.g.IDBound()))
 	for _, v := range d.Created {
 		f.enter(v)
+		f.eachBare(v, func(i int, g *table) { f.pending = append(f.pending, pending{int32(i), v, f.at(g, v)}) })
+	}
+	for _, v := range d.Freed {
+		f.eachBare(v, func(i int, _ *table) { f.flips = append(f.flips, flip{v, int32(i), false}) })
 	}
 	f.count(d, 1)
+	for i := range d.Revised {
+		f.revise(d.Revised[i].Vertex)
+	}
 	for _, p := range f.pending {
 		c := &f.classes[p.class]
-		on := c.table.satisfied(p.row, c.asks)
+		on := f.fits(dyngraph.New, p.v, p.row, c)
 		if on == f.candidates.has(p.v, &c.test) {
 			continue
 		}
@@ -286,12 +315,44 @@ func (f *Filter) Stage(d *dyngraph.Delta) {
 	}
 }
 
-// Commit makes the new graph's bits the present ones. A freed vertex has no edges and fits no class; every class has a
-// need, as patterns are connected.
+// tablesOf returns the tables that a vertex is a member of.
+func (f *Filter) tablesOf(v dyngraph.VertexID) []*table {
+	tables := []*table{f.tableOf(f.g.View(dyngraph.New).Label(v)), f.any}
+	if f.any == nil {
+		tables = tables[:1]
+	}
+	return tables
+}
+
+// eachBare calls note for the classes that need no edges of a vertex that comes or goes.
+func (f *Filter) eachBare(v dyngraph.VertexID, note func(i int, g *table)) {
+	if !f.bare {
+		return
+	}
+	for _, g := range f.tablesOf(v) {
+		for _, i := range g.bare {
+			note(i, g)
+		}
+	}
+}
+
+// revise notes the bits of a revised vertex that may change.
+func (f *Filter) revise(v dyngraph.VertexID) {
+	for _, g := range f.tablesOf(v) {
+		for _, i := range g.asking {
+			if f.truths.Turns(f.classes[i].own, v) {
+				f.pending = append(f.pending, pending{int32(i), v, f.at(g, v)})
+			}
+		}
+	}
+}
+
+// Commit makes the new graph's bits the present ones. A freed vertex fits no class: it has no edges.
 func (f *Filter) Commit() {
 	if f.delta == nil {
 		return
 	}
+	f.truths.Commit()
 	f.changed = f.changed[:0]
 	for _, p := range f.flips {
 		if c := &f.classes[p.class]; !p.on && f.candidates.has(p.v, &c.test) { // it may be there twice
@@ -307,6 +368,7 @@ func (f *Filter) Abort() {
 	if f.delta == nil {
 		return
 	}
+	f.truths.Abort()
 	for _, p := range f.flips {
 		if p.on {
 			f.clear(p.v, &f.classes[p.class])
@@ -350,6 +412,17 @@ func (f *Filter) Generation() int { return f.generation }
 
 // Test tells how the candidate bit of pattern vertex v is read. The plan must have been given to Prepare.
 func (f *Filter) Test(p *matcher.Plan, v int) Test { return f.classes[f.plans[p].classes[v]].test }
+
+// VertexTest returns what pattern vertex v demands of a data vertex alone, beside its labels and edges; nil if nothing.
+// The plan must have been given to Prepare. A candidate bit says that a vertex passes it in some view.
+func (f *Filter) VertexTest(p *matcher.Plan, v int) *truths.Test { return f.truths.OfVertex(p, v) }
+
+// EdgeTest returns what pattern edge e demands of a data edge alone, nil if nothing beside its labels. The plan must
+// have been given to Prepare.
+func (f *Filter) EdgeTest(p *matcher.Plan, e int) *truths.Test { return f.truths.Of(p, e) }
+
+// Truths returns the words that tests of edges and vertices read.
+func (f *Filter) Truths() *truths.Table { return &f.truths }
 
 // Bits returns the candidate bits, Words words per vertex, valid until the next Prepare or Stage; a Test reads them.
 func (f *Filter) Bits() []uint64 { return f.candidates.bits }

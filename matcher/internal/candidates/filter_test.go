@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/matchertest"
@@ -90,6 +92,68 @@ func TestFilterAgainstRecount(t *testing.T) {
 	}
 }
 
+// TestA13ConditionsOnVerticesAreInTheBits plays the filter against a recount where queries have conditions on vertices
+// and batches revise these. The bit of a vertex that is not revised tells exactly whether it meets the conditions.
+func TestA13ConditionsOnVerticesAreInTheBits(t *testing.T) {
+	flipped, renumbered := false, false
+	seen := func() bool { return flipped && renumbered }
+	matchertest.ForSeedsUntil(t, 20, seen, func(t *testing.T, rng *rand.Rand) {
+		c := matchertest.RandomCaseWhere(rng, 6, rng.IntN(2) == 0)
+		g, f := c.Graph(), new(Filter)
+		f.Load(g)
+		var plans []*matcher.Plan
+		for _, msgs := range c.Batches {
+			if rng.IntN(2) == 0 {
+				plans = nil
+				for range rng.IntN(12) * rng.IntN(12) { // many, and then few: classes are numbered anew
+					p, err := plan.New().Plan(c.Queries[rng.IntN(len(c.Queries))], g)
+					require.NoError(t, err)
+					plans = append(plans, p)
+				}
+				f.Prepare(plans)
+				renumbered = renumbered || f.Generation() > 0
+			}
+			taken, _ := g.Accept(msgs)
+			d, err := g.Stage(taken)
+			require.NoError(t, err)
+			f.Stage(d)
+			checkFilter(t, g, f, plans, dyngraph.Old, false)
+			checkFilter(t, g, f, plans, dyngraph.New, false)
+			flipped = checkNotRevised(t, g, f, plans, d) || flipped
+			if rng.IntN(4) == 0 {
+				f.Abort()
+				g.Abort()
+			} else {
+				f.Commit()
+				g.Commit()
+			}
+			checkFilter(t, g, f, plans, dyngraph.New, true)
+		}
+	})
+}
+
+// checkNotRevised checks that vertices which are not revised meet the conditions of the classes whose bits they have.
+// It reports whether a bit is left of a revised vertex that meets them in one view only.
+func checkNotRevised(t *testing.T, g *dyngraph.Graph, f *Filter, plans []*matcher.Plan,
+	d *dyngraph.Delta) (flipped bool) {
+	for _, which := range []dyngraph.Which{dyngraph.Old, dyngraph.New} {
+		view := g.View(which)
+		for v := range view.VerticesSeq() {
+			_, revised := d.RevisionOf(v)
+			for _, p := range plans {
+				for u := range p.Query.Vertices {
+					if !f.Test(p, u).Of(f.Bits()[int(v)*f.Words():]) || p.Asked[u].Meets(view, v, nil) {
+						continue
+					}
+					require.True(t, revised, "vertex %s has a bit and does not meet the conditions", view.Key(v))
+					flipped = true
+				}
+			}
+		}
+	}
+	return flipped
+}
+
 // randomStar draws a pattern whose first vertex asks for much.
 func randomStar(rng *rand.Rand) *matcher.Query {
 	labels, edges := []string{"", "Account", "Person"}, []string{"", "TRANSFER"}
@@ -151,7 +215,7 @@ func checkFilter(t *testing.T, g *dyngraph.Graph, f *Filter, plans []*matcher.Pl
 				if f.Test(p, u).Of(f.Bits()[int(v)*f.Words():]) {
 					fit[p] |= 1 << u
 				}
-				want := satisfies(g, view, v, plan.RequirementOf(p, u))
+				want := satisfies(g, view, v, plan.RequirementOf(p, u)) && p.Asked[u].Meets(view, v, nil)
 				got := f.Test(p, u).Of(f.Bits()[int(v)*f.Words():])
 				class := f.Class(p, u)
 				if f.ByNumber(v, row); row[class/64]>>(class%64)&1 == 1 != got {

@@ -7,8 +7,8 @@ import (
 )
 
 // table is the encoding table of the vertices of one label (GSI): a row for each vertex, a column for each kind of
-// adjacency that classes of this label need. Classes of other labels cost these vertices nothing. Classes of any label
-// have a table of all vertices.
+// adjacency that classes of this label need. Classes of other labels cost these vertices nothing. Classes of any label,
+// or of alternatives, have a table of all vertices.
 type table struct {
 	members []dyngraph.VertexID // by row; NoVertex where there is none
 	free    []uint32            // rows without a member
@@ -20,13 +20,15 @@ type table struct {
 	counts []uint8
 	stride int
 	many   map[uint64]uint32
+	asking []int // classes with conditions on the vertex alone
+	bare   []int // classes that need no edges: of patterns of one vertex
 	thresholds
 }
 
 // forget drops the columns; the members stay.
 func (g *table) forget() {
 	g.columns, g.counts, g.many, g.stride = nil, nil, nil, 0
-	g.index, g.thresholds = nil, thresholds{}
+	g.index, g.asking, g.bare, g.thresholds = nil, nil, nil, thresholds{}
 }
 
 // enter gives a vertex the first free row, with counts of 0.
@@ -150,12 +152,16 @@ func (g *table) countFrom(first int, view dyngraph.View) {
 			dirs = []dyngraph.Dir{dyngraph.Out, dyngraph.In}
 		}
 		for _, d := range dirs {
-			s := side{d, c.Edge}
-			if byNbr[s] == nil {
-				byNbr[s] = map[dyngraph.LabelID][]int32{}
-				sides = append(sides, s)
+			for _, edge := range matcher.EachLabel(c.Edge) {
+				s := side{d, edge}
+				if byNbr[s] == nil {
+					byNbr[s] = map[dyngraph.LabelID][]int32{}
+					sides = append(sides, s)
+				}
+				for _, nbr := range matcher.EachLabel(c.Nbr) {
+					byNbr[s][nbr] = append(byNbr[s][nbr], int32(first+i))
+				}
 			}
-			byNbr[s][c.Nbr] = append(byNbr[s][c.Nbr], int32(first+i))
 		}
 	}
 	for _, s := range sides {

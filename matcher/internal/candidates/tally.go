@@ -14,7 +14,7 @@ func (f *Filter) count(d *dyngraph.Delta, by int32) {
 	view := f.g.View(dyngraph.New)
 	for i := range d.Net {
 		n := &d.Net[i]
-		if n.Replaced { // it stays
+		if n.Replaced || n.Vertex { // it stays
 			continue
 		}
 		step := uint32(int32(n.Sign) * by)

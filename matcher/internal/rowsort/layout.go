@@ -24,7 +24,7 @@ type Layout struct {
 func NewLayout(view dyngraph.View, p *matcher.Plan) *Layout {
 	l := &Layout{View: view, Vertices: len(p.Query.Vertices), Edges: len(p.Query.Edges), Determined: true}
 	for i, e := range p.Query.Edges {
-		if p.EdgeLabels[i] == matcher.AnyLabel || p.Directed && e.Either {
+		if matcher.SeveralLabels(p.EdgeLabels[i]) || p.Directed && e.Either || p.Several[i] {
 			l.Determined = false
 		}
 	}

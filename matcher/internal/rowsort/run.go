@@ -229,7 +229,9 @@ func (c *cursor) next() (bool, error) {
 	}
 	c.words = c.words[n:]
 	if k < 2 {
-		c.key = uint64(c.row[0])<<32 | uint64(c.row[1])
+		if c.key = uint64(c.row[0]) << 32; o.Vertices > 1 {
+			c.key |= uint64(c.row[1])
+		}
 	}
 	return true, nil
 }

@@ -3,6 +3,7 @@ package publish
 import (
 	"testing"
 
+	"motifd/matcher/matchertest"
 	"motifd/stream"
 	"motifd/stream/kafka/internal/kafkatest"
 	"motifd/stream/streamtest"
@@ -52,7 +53,12 @@ func sinkConformance(t *testing.T, newEnds func(t testing.TB) *kafkatest.Cluster
 
 func TestSinkConformance(t *testing.T) {
 	for name, variant := range sinkVariants {
-		t.Run(name, func(t *testing.T) { sinkConformance(t, kafkatest.Embedded, variant) })
+		t.Run(name, func(t *testing.T) {
+			if name != "Plain" {
+				matchertest.NotUnderRace(t, "Plain has the same goroutines")
+			}
+			sinkConformance(t, kafkatest.Embedded, variant)
+		})
 	}
 }
 

@@ -45,7 +45,7 @@ func txnVariants(t *testing.T) map[string]func(opt *TxnSinkOptions) {
 func TestTxnSinkConformance(t *testing.T) {
 	for name, change := range txnVariants(t) {
 		t.Run(name, func(t *testing.T) {
-			if name == "Zstd" || name == "SmallTransactions" {
+			if name != "Plain" && name != "Spooled" {
 				matchertest.NotUnderRace(t, "Plain has the same goroutines")
 			}
 			txnConformance(t, kafkatest.Embedded, change)

@@ -244,13 +244,13 @@ func (f *fetcher) batch(ctx context.Context, b *recordbatch.Batch, aborted *kafk
 		f.next = b.Last + 1
 		return nil
 	case errors.Is(err, recordbatch.ErrExpansion):
-		return f.refuse(ctx, b, "compression", err)
+		return f.refuse(ctx, b, stream.ReasonCompression, err)
 	case errors.Is(err, recordbatch.ErrDamaged):
 		if f.damaged++; f.damaged < damagedAttempts {
 			return err
 		}
 		f.damaged = 0
-		return f.refuse(ctx, b, "damaged", err)
+		return f.refuse(ctx, b, stream.ReasonDamaged, err)
 	}
 	return err
 }
@@ -270,7 +270,7 @@ func (f *fetcher) add(ctx context.Context, b *recordbatch.Batch, r *recordbatch.
 		Time: time.UnixMilli(r.Time), Key: r.Key, Value: r.Value}
 	if size, limit := len(r.Key)+len(r.Value), f.s.opt.MaxRecordBytes; size > limit {
 		rec.Err = &stream.RecordError{
-			Reason: "size",
+			Reason: stream.ReasonSize,
 			Size:   int64(size),
 			Msg: fmt.Sprintf(
 				"key and value have %d bytes; at most %d are allowed (input.limits.max_message_bytes)",

@@ -18,6 +18,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/matchertest"
 	"motifd/stream"
 	"motifd/stream/codec"
 	"motifd/stream/file"
@@ -35,6 +36,7 @@ func newRand(t *testing.T) *rand.Rand {
 // TestMergedIsByTheHeads plays the merger against the rule that it follows: again and again, the partition whose next
 // record has the lowest timestamp, the first one of several.
 func TestMergedIsByTheHeads(t *testing.T) {
+	matchertest.NotUnderRace(t, "it has one goroutine; TestReading merges with those of the source")
 	rng := newRand(t)
 	for round := range 300 {
 		partitions := make([][]stream.Record, 1+rng.IntN(6))

@@ -15,6 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"motifd/matcher/matchertest"
 	"motifd/stream"
 	"motifd/stream/kafka"
 	"motifd/stream/kafka/admin"
@@ -245,7 +246,10 @@ func TestLagBehindMarkers(t *testing.T) {
 }
 
 func TestBigBatches(t *testing.T) {
-	const n = 200_000
+	n := 200_000
+	if matchertest.UnderRace {
+		n = 50_000
+	}
 	e := kafkatest.OpenLog(t, admin.Topic{Name: "in", Partitions: 3})
 	value := bytes.Repeat([]byte("v"), 100)
 	s, err := publish.NewSink(publish.SinkOptions{ClientOptions: kafkatest.Fast(e), Topic: "in"})

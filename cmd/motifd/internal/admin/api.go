@@ -39,6 +39,9 @@ type Daemon interface {
 	// Directed tells whether the graph is, and Mode the output mode.
 	Directed() bool
 	Mode() string
+	// LoadVertices applies a JSON array of operations +v and =v in a batch of its own. ErrVertices tells what is wrong
+	// with it.
+	LoadVertices(ctx context.Context, updates []byte) (LoadResult, error)
 	// Schema returns the declared properties, nil for none.
 	Schema() *property.Schema
 }
@@ -58,7 +61,9 @@ func (n *NewQuery) build(directed bool, mode string, schema *property.Schema) (*
 		Name: n.Name, Cypher: n.Cypher, Text: n.Text,
 		Emit: n.Emit, Unit: n.Unit, Backfill: n.Backfill,
 		MaxMatchesPerBatch: n.MaxMatchesPerBatch, ExactTotal: n.ExactTotal, WorkBudget: n.WorkBudget,
-		OverBudget: n.OverBudget, Sample: n.Sample, Mode: n.Mode, Within: within, Params: n.Params,
+		OverBudget: n.OverBudget, Sample: n.Sample, OnExpiry: n.OnExpiry, OnChange: n.OnChange,
+		Mode:   n.Mode,
+		Within: within, Params: n.Params,
 	}).Build(directed, mode, schema)
 	if err != nil {
 		return nil, err
@@ -78,6 +83,7 @@ func (a *api) register(mux *http.ServeMux) {
 	mux.HandleFunc("POST /api/v1/queries", a.add)
 	mux.HandleFunc("DELETE /api/v1/queries/{name}", a.remove)
 	mux.HandleFunc("POST /api/v1/queries/{name}/resume", a.resume)
+	mux.HandleFunc("POST /api/v1/vertices", a.load)
 }
 
 func (a *api) list(w http.ResponseWriter, _ *http.Request) {
@@ -115,6 +121,26 @@ func (a *api) add(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a.change(w, r, ch, dry)
+}
+
+// load loads vertices.
+func (a *api) load(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		writeError(w, badBody(err), fmt.Errorf("reading the body: %w", err))
+		return
+	}
+	done, err := a.d.LoadVertices(r.Context(), body)
+	switch {
+	case err == nil:
+		writeJSON(w, http.StatusAccepted, done)
+	case errors.Is(err, ErrVertices):
+		writeError(w, http.StatusBadRequest, err)
+	case errors.Is(err, ErrNotReady):
+		writeError(w, http.StatusServiceUnavailable, err)
+	default:
+		writeError(w, http.StatusInternalServerError, err)
+	}
 }
 
 // dryRun reads the parameter dry_run.

@@ -26,6 +26,8 @@ const dryWait = time.Minute
 var (
 	// ErrNotReady is wrapped by errors of a daemon that does not take changes at present.
 	ErrNotReady = errors.New("the daemon is not ready")
+	// ErrVertices is wrapped when vertices to load are refused.
+	ErrVertices = errors.New("the vertices are refused")
 	// ErrBackfill is wrapped when a registration is refused because it would emit too many matches.
 	ErrBackfill = errors.New("too many matches")
 	// ErrDryRun ends a dry run.

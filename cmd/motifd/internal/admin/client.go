@@ -18,6 +18,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"motifd/cmd/motifd/internal/command"
+	"motifd/config"
 )
 
 // Client reaches the admin interface of a running daemon. Its fields are flags.
@@ -61,6 +62,21 @@ func (c *Client) Remove(ctx context.Context, name string) (r ChangeResult, err e
 // Resume resumes a suspended query.
 func (c *Client) Resume(ctx context.Context, name string) (r ChangeResult, err error) {
 	err = c.call(ctx, http.MethodPost, queriesPath+"/"+url.PathEscape(name)+"/resume", struct{}{}, &r)
+	return r, err
+}
+
+// SeveralLabels reports whether a vertex of the daemon may have several labels.
+func (c *Client) SeveralLabels(ctx context.Context) (bool, error) {
+	var s struct {
+		VertexLabels string `json:"vertex_labels"`
+	}
+	err := c.call(ctx, http.MethodGet, "/api/v1/status", nil, &s)
+	return s.VertexLabels == config.VertexLabelsSeveral, err
+}
+
+// LoadVertices loads a JSON array of operations +v and =v.
+func (c *Client) LoadVertices(ctx context.Context, updates json.RawMessage) (r LoadResult, err error) {
+	err = c.call(ctx, http.MethodPost, "/api/v1/vertices", updates, &r)
 	return r, err
 }
 

@@ -44,6 +44,9 @@ func (f *fakeDaemon) Change(_ context.Context, ch *matcher.QueryChange, _ bool) 
 	f.added = ch.Add
 	return ChangeResult{Batch: 1, Version: 1}, f.err
 }
+func (f *fakeDaemon) LoadVertices(context.Context, []byte) (LoadResult, error) {
+	return LoadResult{Batch: 3, Updates: 2}, f.err
+}
 func (f *fakeDaemon) Pending() []PendingChange                     { return f.pending }
 func (f *fakeDaemon) Cancel(context.Context, string) (bool, error) { return false, nil }
 
@@ -168,6 +171,23 @@ func TestAPIAnswers(t *testing.T) {
 	}
 }
 
+func TestAPILoadsVertices(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		code int
+		body string
+	}{
+		{nil, 202, `{"batch":3,"updates":2}`}, {ErrVertices, 400, `{"error":"the vertices are refused"}`},
+		{ErrNotReady, 503, `{"error":"the daemon is not ready"}`}, {errors.New("x"), 500, `{"error":"x"}`},
+	} {
+		w := ask(adminOf(config.Admin{}, &fakeDaemon{err: c.err}), "POST", "/api/v1/vertices", `[]`, nil)
+		require.Equal(t, c.code, w.Code)
+		require.Equal(t, c.body+"\n", w.Body.String())
+	}
+	w := ask(adminOf(config.Admin{}, &fakeDaemon{}), "POST", "/api/v1/vertices", strings.Repeat(" ", maxBody+1), nil)
+	require.Equal(t, 413, w.Code)
+}
+
 // FuzzDecodeStrict holds that no body makes the decoder panic.
 func FuzzDecodeStrict(f *testing.F) {
 	f.Add(`{"name":"q","cypher":"MATCH (a)-->(b)"}`)
@@ -221,7 +241,7 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", "api.md"))
 	require.NoError(t, err)
 	known := map[string]bool{}
-	for _, v := range []any{Status{}, QueryList{}, NewQuery{}, ChangeResult{}, problem{}} {
+	for _, v := range []any{Status{}, QueryList{}, NewQuery{}, ChangeResult{}, LoadResult{}, problem{}} {
 		jsonFields(reflect.TypeOf(v), known)
 	}
 	delete(known, "removed") // of motifd checkpoint info: a list leaves removed queries out

@@ -14,6 +14,7 @@ type Status struct {
 	Reason        string          `json:"reason,omitempty"` // why it is not ready
 	Queries       []QueryActivity `json:"queries"`
 	Pending       []PendingChange `json:"pending,omitempty"`
+	VertexLabels  string          `json:"vertex_labels"` // one or several: graph.vertex_labels
 	*stream.Status
 }
 
@@ -28,8 +29,9 @@ type QueryActivity struct {
 	Negative         matcher.Count `json:"negative"`
 	Records          uint64        `json:"records"`
 	TruncatedBatches uint64        `json:"truncated_batches"`
-	SearchSeconds    float64       `json:"search_seconds"`     // summed over threads
-	Warnings         []string      `json:"warnings,omitempty"` // why it cannot match at present
+	LossySince       uint64        `json:"lossy_since,omitempty"` // batch since which positives are left out
+	SearchSeconds    float64       `json:"search_seconds"`        // summed over threads
+	Warnings         []string      `json:"warnings,omitempty"`    // why it cannot match at present
 }
 
 // ChangeResult is the answer to a query change: the batch in which it took effect, and the query's version.
@@ -81,6 +83,8 @@ type QueryInfo struct {
 	WorkBudget         uint64 `json:"work_budget,omitempty"`
 	OverBudget         string `json:"over_budget"`
 	Sample             uint64 `json:"sample,omitempty"`
+	OnExpiry           string `json:"on_expiry"`
+	OnChange           string `json:"on_change"`
 	Mode               string `json:"mode"`
 	LossySince         uint64 `json:"lossy_since,omitempty"`
 	Origin             string `json:"origin"`
@@ -117,7 +121,9 @@ func (s *Query) Info() QueryInfo {
 		Name: q.Name, Version: q.Version, Language: q.Language, Pattern: q.Source,
 		Emit: config.EmitName(q.Emit), Unit: config.UnitName(q.Unit), Backfill: config.BackfillName(q.Backfill),
 		MaxMatchesPerBatch: q.MaxMatches, ExactTotal: q.ExactTotal, WorkBudget: q.WorkBudget,
-		OverBudget: q.OverBudget.String(), Sample: q.Sample, Mode: config.ModeName(q.Shadow), LossySince: s.LossySince,
+		OverBudget: q.OverBudget.String(), Sample: q.Sample,
+		OnExpiry: config.SilentName(q.SilentExpiry), OnChange: config.SilentName(q.SilentChange),
+		Mode: config.ModeName(q.Shadow), LossySince: s.LossySince,
 		Warnings: s.Warnings, Origin: q.Origin, Suspended: s.Suspended, SuspendedBy: s.SuspendedBy, Removed: s.Removed,
 	}
 }
@@ -141,10 +147,18 @@ type NewQuery struct {
 	WorkBudget         uint64 `json:"work_budget,omitempty"`
 	OverBudget         string `json:"over_budget,omitempty"`
 	Sample             uint64 `json:"sample,omitempty"`
+	OnExpiry           string `json:"on_expiry,omitempty"`
+	OnChange           string `json:"on_change,omitempty"`
 	Mode               string `json:"mode,omitempty"`
 
 	Within string        `json:"within,omitempty"` // a span of time such as 24h
 	Params config.Params `json:"params,omitempty"`
+}
+
+// LoadResult is the answer to POST /api/v1/vertices.
+type LoadResult struct {
+	Batch   uint64 `json:"batch"`
+	Updates int    `json:"updates"`
 }
 
 // problem is the body of an error.

@@ -48,7 +48,8 @@ type Metrics struct {
 	batches, committed   *prometheus.CounterVec
 	batchUpdates         prometheus.Histogram
 	stepSeconds          *prometheus.HistogramVec
-	netEdges             *prometheus.CounterVec
+	netEdges, revisions  *prometheus.CounterVec
+	unnamed              prometheus.Counter
 	matches, outRecords  *prometheus.CounterVec
 	truncated, suspended *prometheus.CounterVec
 	skipped              *prometheus.CounterVec
@@ -89,7 +90,7 @@ func New(opt Options) *Metrics {
 	m.readSeconds = counter("read_seconds_total",
 		"Time of the reader: waiting for input (read), decoding (decode), waiting for room in the queue (wait).",
 		"stage")
-	m.deadLetters = counter("dead_letters_total", "Input records refused.", "reason")
+	m.deadLetters = counter("dead_letters_total", "Input records refused, or with late updates.", "reason")
 
 	m.batches = counter("batches_total", "Batches searched; kind is input, change or recovered.", "kind")
 	m.committed = counter("batches_committed_total", "Batches published and committed.")
@@ -102,6 +103,10 @@ func New(opt Options) *Metrics {
 	}, []string{"stage"})
 	m.Registry.MustRegister(m.stepSeconds)
 	m.netEdges = counter("net_edges_total", "Edges inserted (+) or deleted (-), by net effect.", "sign")
+	m.revisions = counter("vertex_revisions_total", "Vertices whose declared values a batch changed (revised), and "+
+		"operations =v on vertices that were not there (absent).", "effect")
+	m.unnamed = counter("deletions_without_id_total",
+		"Deletions without id that found only edges with ids, and had no effect.").WithLabelValues()
 	m.matches = counter("matches_total", "Matches that appeared (+) or disappeared (-).", "query", "sign")
 	m.outRecords = counter("output_records_total", "Output records; snapshot tells those of registration.", "query",
 		"sign", "snapshot")
@@ -199,6 +204,9 @@ func (m *Metrics) Step(s stream.StepStats) {
 	m.stepSeconds.WithLabelValues("publish").Observe(s.Publish.Seconds())
 	m.netEdges.WithLabelValues("+").Add(float64(s.Summary.NetInserted))
 	m.netEdges.WithLabelValues("-").Add(float64(s.Summary.NetDeleted))
+	m.revisions.WithLabelValues("revised").Add(float64(s.Summary.Revised))
+	m.revisions.WithLabelValues("absent").Add(float64(s.Summary.Absent))
+	m.unnamed.Add(float64(s.Summary.Unnamed))
 	for i := range s.Summary.Queries {
 		m.query(&s.Summary.Queries[i])
 	}

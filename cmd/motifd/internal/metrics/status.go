@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"motifd/stream"
 )
 
 // statusCollector makes metrics of the daemon's status at each scrape.
@@ -26,6 +28,18 @@ var (
 		"partition")
 	descLag = describeMetric("input_lag", "Offsets of the Kafka input behind the last committed batch.",
 		"partition")
+	descWatermark = describeMetric("watermark_seconds",
+		"Watermark of the last batch: how far event time has come, in seconds since the epoch.")
+	descHorizon = describeMetric("horizon_seconds",
+		"Time before which the edges of a label have expired, in seconds since the epoch.", "label")
+	descPartitionTime = describeMetric("partition_time_seconds",
+		"Greatest time of the accepted updates of a partition, in seconds since the epoch; its state says whether the "+
+			"watermark follows it.", "partition", "state")
+	descBehind = describeMetric("partition_time_behind_seconds",
+		"Greatest time of all partitions, less that of this partition, in seconds.", "partition")
+	descExpired = describeMetric("expired_edges_total", "Edges that have expired.")
+	descLate    = describeMetric("late_updates_total", "Updates without effect, as their time lay before the horizon.")
+
 	descWaiting = describeMetric("kafka_waiting_seconds",
 		"Longest time that a current operation has waited for brokers; 0 when none.")
 	descStep = describeMetric("step_running_seconds",
@@ -42,6 +56,7 @@ func (c *statusCollector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		descReady, descVertices, descEdges, descBatch, descInFlight, descRecords, descBytes, descPublish,
 		descPosition, descLag, descQueries, descWaiting, descStep, descDisk, descLimit, descRoom,
+		descWatermark, descHorizon, descPartitionTime, descBehind, descExpired, descLate,
 	} {
 		ch <- d
 	}
@@ -96,4 +111,27 @@ func (c *statusCollector) Collect(ch chan<- prometheus.Metric) {
 	for partition, lag := range s.Lag {
 		gauge(descLag, float64(lag), strconv.Itoa(int(partition)))
 	}
+	if s.Time != nil {
+		collectTime(s.Time, ch, gauge)
+	}
+}
+
+// collectTime tells of event time.
+func collectTime(t *stream.TimeStatus, ch chan<- prometheus.Metric, gauge func(*prometheus.Desc, float64, ...string)) {
+	seconds := func(ms int64) float64 { return float64(ms) / 1e3 }
+	if t.Watermark != nil {
+		gauge(descWatermark, seconds(*t.Watermark))
+	}
+	for label, before := range t.Horizons {
+		gauge(descHorizon, seconds(before), label)
+	}
+	for id, p := range t.Partitions {
+		partition := strconv.Itoa(int(id))
+		if p.Greatest != nil {
+			gauge(descPartitionTime, seconds(*p.Greatest), partition, string(p.State))
+			gauge(descBehind, seconds(p.Behind), partition)
+		}
+	}
+	ch <- prometheus.MustNewConstMetric(descExpired, prometheus.CounterValue, float64(t.Expired))
+	ch <- prometheus.MustNewConstMetric(descLate, prometheus.CounterValue, float64(t.Late))
 }

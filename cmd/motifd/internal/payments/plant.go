@@ -74,21 +74,13 @@ func (g *Generator) newPlant() *plantState {
 			if g.payments[int(w)-g.opt.Accounts] > 0 {
 				continue // with others' payments there would be more fans than the planted one
 			}
-			l.ends = append([]uint32{w}, g.distinct(fanSize)...)
+			l.ends = append([]uint32{w}, distinct(fanSize, g.account)...)
 			l.query = fanQueries[n-4]
-			for _, a := range l.ends[1:] {
-				p := payment{from: a, to: w, kind: topUp}
-				if n == 5 {
-					p = payment{from: w, to: a, kind: withdrawal}
-				}
-				l.pays = append(l.pays, p)
-			}
+			l.add([...]kind{topUp, withdrawal}[n-4], fan(fanSize, n == 4))
 		default:
-			l.ends = g.distinct(3 + n)
+			l.ends = distinct(3+n, g.account)
 			l.query = RingQuery(3 + n)
-			for i, a := range l.ends {
-				l.pays = append(l.pays, payment{from: a, to: l.ends[(i+1)%len(l.ends)], kind: transfer})
-			}
+			l.add(transfer, cycle(3+n))
 		}
 		if !slices.ContainsFunc(l.pays, func(p payment) bool { return !g.free(p) }) {
 			return l
@@ -96,11 +88,18 @@ func (g *Generator) newPlant() *plantState {
 	}
 }
 
-// distinct draws n accounts.
-func (g *Generator) distinct(n int) []uint32 {
+// add adds the payments of a structure.
+func (l *plantState) add(k kind, links []link) {
+	for _, x := range links {
+		l.pays = append(l.pays, payment{from: l.ends[x.from], to: l.ends[x.to], kind: k})
+	}
+}
+
+// distinct draws n different accounts.
+func distinct(n int, account func() uint32) []uint32 {
 	var out []uint32
 	for len(out) < n {
-		if a := g.account(); !slices.Contains(out, a) {
+		if a := account(); !slices.Contains(out, a) {
 			out = append(out, a)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"motifd/matcher/cpu/internal/program"
 	"motifd/matcher/internal/candidates"
 	"motifd/matcher/internal/rowsort"
+	"motifd/matcher/internal/truths"
 )
 
 // CanonicalSearch finds the first rows, in canonical order, of one anchor or of a view, and looks at no others. It
@@ -52,28 +53,34 @@ type adjacencyKey struct {
 	dir    dyngraph.Dir
 	either bool
 	test   candidates.Test
-	edge   int // pattern edge, if it has conditions of its own; otherwise -1
+	alone  *truths.Test // of the edges
 }
 
 // mostKnown bounds the cached adjacencies, in vertices: 16 MiB.
 const mostKnown = 4 << 20
 
 // FromAnchor finds the first rows of one matching order: at most `most`. The anchor is net edge n, whose order in its
-// batch is i.
+// batch is i; or the version of a revised vertex, with which the order begins.
 func (c *CanonicalSearch) FromAnchor(o *program.CanonicalOrder, n *dyngraph.NetEdge, i uint32, most uint64) {
 	se := c.search
 	se.Sign, se.Anchor = n.Sign, i
 	c.begin(o, most)
-	if label := o.Plan.EdgeLabels[o.Anchor]; label != matcher.AnyLabel && label != n.Label {
+	if n.Vertex {
+		if c.step() && se.Passes(o.Steps[0].Step, n.From) {
+			c.extendRoot(n.From)
+		}
+		return
+	}
+	if !matcher.LabelFits(o.Plan.EdgeLabels[o.Anchor], n.Label) {
 		return
 	}
 	first, second := &o.Steps[0], &o.Steps[1]
-	if !se.Passes(first.Step, n.From) || !se.Passes(second.Step, n.To) || !se.Meets(o.AnchorOwn(), n.Edge) {
+	if !se.Passes(first.Step, n.From) || !se.Passes(second.Step, n.To) || !se.MeetsNet(o.AnchorTest, i) {
 		return
 	}
 	se.bind(0, n.From)
 	se.edges[o.Anchor] = uint32(n.Edge)
-	if c.step() && se.Admits(second.Step, n.To) && c.isJoined(second, n.To, -1) {
+	if c.step() && se.begins() && se.Admits(second.Step, n.To) && c.isJoined(second, n.To, -1) {
 		if c.bind(1, n.To) && c.possible(1) {
 			c.extend(2)
 		}
@@ -88,15 +95,22 @@ func (c *CanonicalSearch) FromRoots(o *program.CanonicalOrder, which dyngraph.Wh
 	view := se.graph.View(which)
 	for v := dyngraph.VertexID(0); v < dyngraph.VertexID(se.graph.IDBound()) && c.step() && !c.done; v++ {
 		if view.HasVertex(v) && se.Passes(o.Steps[0].Step, v) {
-			se.bind(0, v)
-			c.extend(1)
+			c.extendRoot(v)
 		}
+	}
+}
+
+// extendRoot maps the first step to v, and all after it.
+func (c *CanonicalSearch) extendRoot(v dyngraph.VertexID) {
+	if c.search.bind(0, v); c.search.begins() {
+		c.extend(1)
 	}
 }
 
 func (c *CanonicalSearch) begin(o *program.CanonicalOrder, most uint64) {
 	c.o, c.left, c.rows, c.done = o, most, 0, false
 	c.search.order, c.search.edges = o.Order, c.search.row[len(o.Plan.Query.Vertices):]
+	c.search.pairs = c.search.maybePairs()
 	c.frames = grown(c.frames, len(o.Steps))
 	for i := range c.frames {
 		c.frames[i].valid = false
@@ -291,11 +305,7 @@ func (c *CanonicalSearch) followPath(st *program.CanonicalStep, ends []dyngraph.
 // neighbors returns the vertices that v is visibly joined to as a back edge demands and that pass a test, ascending.
 func (c *CanonicalSearch) neighbors(v dyngraph.VertexID, b *program.BackEdge,
 	test candidates.Test) []dyngraph.VertexID {
-	key := adjacencyKey{v, b.Label, b.Dir, b.Either, test, -1}
-	own := c.o.OwnOf(b.Edge)
-	if own != nil {
-		key.edge = b.Edge
-	}
+	key := adjacencyKey{v, b.Label, b.Dir, b.Either, test, b.Test}
 	if found, ok := c.known[key]; ok {
 		return found
 	}
@@ -303,15 +313,17 @@ func (c *CanonicalSearch) neighbors(v dyngraph.VertexID, b *program.BackEdge,
 	var found []dyngraph.VertexID
 	sorted := true
 	for _, dir := range b.Dirs() {
-		r := se.rangeOf(v, dir, b.Label)
-		if !c.stepBy(r.AtMost()) {
-			return nil
-		}
-		for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
-			for i, w := range nbrs {
-				if test.Of(se.BitsOf(w)) && se.AdmitsEdge(ents[i]) && se.Meets(own, ents[i].Index()) {
-					sorted = sorted && (len(found) == 0 || found[len(found)-1] < w)
-					found = append(found, w)
+		for k := range b.Runs() {
+			r := b.Run(se.graph, v, dir, k)
+			if !c.stepBy(r.AtMost()) {
+				return nil
+			}
+			for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
+				for i, w := range nbrs {
+					if test.Of(se.BitsOf(w)) && se.AdmitsFound(b.Test, ents[i]) {
+						sorted = sorted && (len(found) == 0 || found[len(found)-1] < w)
+						found = append(found, w)
+					}
 				}
 			}
 		}
@@ -328,14 +340,6 @@ func (c *CanonicalSearch) neighbors(v dyngraph.VertexID, b *program.BackEdge,
 	}
 	c.known[key] = found
 	return found
-}
-
-// rangeOf returns the adjacency of a vertex in one direction, of one edge label or of any.
-func (s *Search) rangeOf(v dyngraph.VertexID, dir dyngraph.Dir, label dyngraph.LabelID) dyngraph.Range {
-	if label == matcher.AnyLabel {
-		return s.graph.RangeAll(v, dir)
-	}
-	return s.graph.Range(v, dir, label)
 }
 
 // isJoined reports whether data edges join w, as the image of a step, to the images of earlier ones as the pattern
@@ -359,52 +363,6 @@ func (c *CanonicalSearch) isJoined(st *program.CanonicalStep, w dyngraph.VertexI
 	return true
 }
 
-// hasEdge reports whether some visible data edge from the image of a back edge's step to w is of its kind.
-func (c *CanonicalSearch) hasEdge(b *program.BackEdge, w dyngraph.VertexID) bool {
-	found := false
-	c.eachEdge(b, w, func(dyngraph.Entry) bool { found = true; return false })
-	return found
-}
-
-// optionsOf finds what a back edge may be mapped to when its later end is mapped to w.
-func (c *CanonicalSearch) optionsOf(b *program.BackEdge, w dyngraph.VertexID) {
-	all := c.options[b.Edge][:0]
-	c.eachEdge(b, w, func(e dyngraph.Entry) bool {
-		all = append(all, uint32(e.Index()))
-		return true
-	})
-	view := c.search.graph.View(dyngraph.New)
-	if len(all) > 1 {
-		slices.SortFunc(all, func(x, y uint32) int {
-			return view.CompareEdges(dyngraph.EdgeIndex(x), dyngraph.EdgeIndex(y))
-		})
-	}
-	c.options[b.Edge] = all
-}
-
-// eachEdge hands on the visible data edges from the image of a back edge's step to w that are of its kind, while it is
-// answered true.
-func (c *CanonicalSearch) eachEdge(b *program.BackEdge, w dyngraph.VertexID, hand func(dyngraph.Entry) bool) {
-	se, own := c.search, c.o.OwnOf(b.Edge)
-	u := se.Images[b.Step]
-	var room [1]dyngraph.LabelID
-	for _, dir := range b.Dirs() {
-		labels := append(room[:0], b.Label)
-		if b.Label == matcher.AnyLabel {
-			labels = se.graph.LabelsOf(u, dir, room[:0])
-		}
-		if !c.stepBy(len(labels)) {
-			return
-		}
-		for _, l := range labels {
-			r := se.graph.Range(u, dir, l)
-			if e, ok := r.Find(w); ok && se.AdmitsEdge(e) && se.Meets(own, e.Index()) && !hand(e) {
-				return
-			}
-		}
-	}
-}
-
 // bind maps step d to w, and finds what its edges to earlier steps may be mapped to; false ends the search.
 func (c *CanonicalSearch) bind(d int, w dyngraph.VertexID) bool {
 	c.search.bind(d, w)
@@ -415,78 +373,12 @@ func (c *CanonicalSearch) bind(d int, w dyngraph.VertexID) bool {
 	return !c.done
 }
 
-// mapEdge maps pattern edge e and all after it, once all vertices are mapped; false ends the search. That those
-// parallel to it can be mapped is known beforehand.
-func (c *CanonicalSearch) mapEdge(e int) bool {
-	if e == len(c.o.Parallel) {
-		return c.row()
-	}
-	if e == c.o.Anchor {
-		return c.mapEdge(e + 1)
-	}
-	among := c.o.Parallel[e]
-	for _, x := range c.options[e] {
-		c.search.edges[e] = x
-		if among != nil && (!c.compatible(e, among) || !c.completable(among[slices.Index(among, e)+1:])) {
-			continue
-		}
-		if c.o.Closes != nil && !c.search.Hold(c.o.Closes[e], c.search.edges) {
-			continue
-		}
-		if !c.mapEdge(e + 1) {
-			return false
-		}
-	}
-	return true
-}
-
-// completable reports whether parallel pattern edges, all from one of them on, can be mapped beside those before it.
-func (c *CanonicalSearch) completable(rest []int) bool {
-	if len(rest) == 0 {
-		return true
-	}
-	e := rest[0]
-	if e == c.o.Anchor {
-		return c.completable(rest[1:])
-	}
-	for _, x := range c.options[e] {
-		c.search.edges[e] = x
-		if c.compatible(e, c.o.Parallel[e]) && c.completable(rest[1:]) {
-			return true
-		}
-	}
-	return false
-}
-
-// compatible reports whether the image of pattern edge e is none of those that are parallel to it and before it, or the
-// anchor's, and in the order with them that symmetry demands.
-func (c *CanonicalSearch) compatible(e int, among []int) bool {
-	edges, anchor := c.search.edges, c.o.Anchor
-	mapped := func(f int) bool { return f < e || f == anchor }
-	for _, f := range among {
-		if f != e && mapped(f) && edges[f] == edges[e] {
-			return false
-		}
-	}
-	if c.o.Plan.Query.Unit != matcher.Subgraphs {
-		return true
-	}
-	view := c.search.graph.View(dyngraph.New)
-	for _, l := range c.o.Plan.EdgeLess {
-		if (l[0] == e && mapped(l[1]) || l[1] == e && mapped(l[0])) &&
-			view.CompareEdges(dyngraph.EdgeIndex(edges[l[0]]), dyngraph.EdgeIndex(edges[l[1]])) >= 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // row hands on what is mapped; false ends the search.
 func (c *CanonicalSearch) row() bool {
 	if !c.step() {
 		return false
 	}
-	if !c.fits() {
+	if !c.isWithin() || c.search.pairs && c.search.inBoth(c.search.row[:]) {
 		return true
 	}
 	if !c.out.Add(c.search.row[:c.o.Width()]) {

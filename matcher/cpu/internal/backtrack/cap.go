@@ -118,7 +118,7 @@ func (c *Cap) try(s *Search, most uint64) *rowsort.Sorter {
 		se.Detach()
 		s.shared.put(se)
 	}()
-	se.Closed = s.Closed
+	se.Closed, se.Silence = s.Closed, s.Silence
 	se.Measure(s.Meter)
 	layout, file := c.of.Begin()
 	out := &rowsort.Sorter{Memory: s.shared.SortMemory, Stop: s.Stop}

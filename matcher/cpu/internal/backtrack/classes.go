@@ -16,7 +16,8 @@ func (s *Search) keepMembers(d int, w dyngraph.VertexID) bool {
 	passed, words := uint64(0), s.BitsOf(w)
 	for m := left; m != 0; m &= m - 1 {
 		k := bits.TrailingZeros64(m)
-		if members[k].Steps[d].Test.Of(words) {
+		st, of := &members[k].Steps[d], members[k].Variants // at most one, of conditions on vertices
+		if st.Test.Of(words) && (of == nil || s.MeetsVertex(of[0], st.Vertex, w)) {
 			passed |= 1 << k
 		}
 	}
@@ -36,6 +37,9 @@ func (s *Search) extendMembers() bool {
 			return false
 		}
 		s.order = class.Members[bits.TrailingZeros64(m)]
+		for i := range d + 1 {
+			s.left[i] = 1 // of its Variants, which hold for the shared steps
+		}
 		for i, c := range s.order.SharedColumns {
 			s.row[c] = s.common[class.SharedColumns[i]]
 		}

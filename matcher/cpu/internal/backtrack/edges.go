@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"motifd/dyngraph"
-	"motifd/matcher"
 	"motifd/matcher/cpu/internal/program"
 )
 
@@ -12,10 +11,12 @@ import (
 func (s *Search) degree(b *program.BackEdge) int {
 	n := 0
 	for _, d := range b.Dirs() {
-		if b.Label == matcher.AnyLabel {
+		if b.Labels == nil {
 			n += s.graph.Degree(s.Images[b.Step], d)
-		} else {
-			r := s.graph.Range(s.Images[b.Step], d, b.Label)
+			continue
+		}
+		for _, l := range b.Labels {
+			r := s.graph.Range(s.Images[b.Step], d, l)
 			n += r.Len()
 		}
 	}
@@ -34,6 +35,9 @@ func (s *Search) extendEdges(d int, lo, hi uint32) bool {
 		}
 	}
 	f := &s.frames[st.Slot]
+	if st.Tested && !s.confine(st, &f.readFrame) {
+		return true
+	}
 	f.next, f.end, f.hi, f.counted = int(lo), size, hi, true
 	if uint32(size) > hi {
 		f.end = int(hi)
@@ -41,44 +45,52 @@ func (s *Search) extendEdges(d int, lo, hi uint32) bool {
 	b := &st.Back[best]
 	at := uint32(0)
 	for _, dir := range b.Dirs() {
-		var r dyngraph.Range
-		if b.Label == matcher.AnyLabel {
-			r = s.graph.RangeAll(s.Images[b.Step], dir)
-		} else {
-			r = s.graph.Range(s.Images[b.Step], dir, b.Label)
-		}
-		for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
-			if n := uint32(len(nbrs)); at+n <= lo {
-				at += n
-				continue
-			}
-			for i, w := range nbrs {
-				at++
-				if at <= lo {
-					continue
-				}
-				if at > f.hi { // share may have lowered it
-					return true
-				}
-				f.next = int(at)
-				if !s.Step() {
-					return false
-				}
-				if !s.AdmitsEdge(ents[i]) || st.HasOwn && !s.Meets(s.order.Conditions.Own[b.Edge], ents[i].Index()) ||
-					!s.Passes(st, w) || !s.Admits(st, w) || s.order.Members != nil && !s.keepMembers(d, w) {
-					continue
-				}
-				if s.Asked(s.Steps) {
-					s.share(d)
-				}
-				s.edges[b.Edge] = uint32(ents[i].Index())
-				if !s.bindEdges(d, w, best, 0) {
-					return false
-				}
+		for k := range b.Runs() {
+			var ok bool
+			if at, ok = s.extendRun(d, best, b.Run(s.graph, s.Images[b.Step], dir, k), lo, at); !ok {
+				return false
 			}
 		}
 	}
 	return true
+}
+
+// extendRun maps step d to the neighbours of a range of its best back edge. at is the number of candidates before the
+// range, and returned with those of the range; candidates beyond lo and up to the frame's end are tried.
+func (s *Search) extendRun(d, best int, r dyngraph.Range, lo, at uint32) (uint32, bool) {
+	st := &s.order.Steps[d]
+	f, b := &s.frames[st.Slot], &st.Back[best]
+	for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
+		if n := uint32(len(nbrs)); at+n <= lo {
+			at += n
+			continue
+		}
+		for i, w := range nbrs {
+			at++
+			if at <= lo {
+				continue
+			}
+			if at > f.hi { // share may have lowered it
+				return at, true
+			}
+			f.next = int(at)
+			if !s.Step() {
+				return at, false
+			}
+			if !s.AdmitsFound(b.Test, ents[i]) || !s.Passes(st, w) || !s.Admits(st, w) ||
+				s.order.Members != nil && !s.keepMembers(d, w) {
+				continue
+			}
+			if s.Asked(s.Steps) {
+				s.share(d)
+			}
+			s.edges[b.Edge] = uint32(ents[i].Index())
+			if !s.bindEdges(d, w, best, 0) {
+				return at, false
+			}
+		}
+	}
+	return at, true
 }
 
 // bindEdges maps the back edges of step d from index k on, except done, which is mapped already; then the vertex, to
@@ -89,26 +101,38 @@ func (s *Search) bindEdges(d int, w dyngraph.VertexID, done, k int) bool {
 		k++
 	}
 	if k >= len(st.Back) {
+		s.bind(d, w)
 		if !s.ascending(st) || st.Tested && !s.holds(d, st) {
 			return true
 		}
-		s.bind(d, w)
 		return s.extend(d + 1)
 	}
 	b := &st.Back[k]
 	u := s.Images[b.Step]
 	for _, dir := range b.Dirs() {
-		if b.Label != matcher.AnyLabel {
-			r := s.graph.Range(u, dir, b.Label)
-			if e, ok := r.Find(w); ok && !s.bindEdge(d, w, done, k, e) {
+		labels := b.Labels
+		if labels == nil {
+			labels = s.graph.LabelsOf(u, dir, nil)
+		}
+		for _, l := range labels {
+			if !s.bindEach(d, w, done, k, s.graph.Range(u, dir, l), l) {
 				return false
 			}
-			continue
 		}
-		labels := s.graph.LabelsOf(u, dir, nil)
-		for _, l := range labels {
-			r := s.graph.Range(u, dir, l)
-			if e, ok := r.Find(w); ok && !s.bindEdge(d, w, done, k, e) {
+	}
+	return true
+}
+
+// bindEach maps back edge k of step d to each edge to w in a range of one label, and goes on.
+func (s *Search) bindEach(d int, w dyngraph.VertexID, done, k int, r dyngraph.Range, label dyngraph.LabelID) bool {
+	if !s.graph.HasParallel(label) {
+		e, ok := r.Find(w)
+		return !ok || s.bindEdge(d, w, done, k, e)
+	}
+	among := r.Among(w)
+	for _, ents, ok := among.Next(); ok; _, ents, ok = among.Next() {
+		for _, e := range ents {
+			if !s.bindEdge(d, w, done, k, e) {
 				return false
 			}
 		}
@@ -120,8 +144,7 @@ func (s *Search) bindEdges(d int, w dyngraph.VertexID, done, k int) bool {
 func (s *Search) bindEdge(d int, w dyngraph.VertexID, done, k int, e dyngraph.Entry) bool {
 	st := &s.order.Steps[d]
 	b := &st.Back[k]
-	if !s.AdmitsEdge(e) || st.HasOwn && !s.Meets(s.order.Conditions.Own[b.Edge], e.Index()) ||
-		!b.Admits(uint32(e.Index()), s.edges) ||
+	if !s.AdmitsFound(b.Test, e) || !b.Admits(uint32(e.Index()), s.edges) ||
 		done > k && s.edges[st.Back[done].Edge] == uint32(e.Index()) &&
 			slices.Contains(st.Back[done].Parallel, b.Edge) {
 		return true

@@ -35,6 +35,8 @@ type frame struct {
 	nbrs  []dyngraph.VertexID
 	ents  [][]dyngraph.Entry
 	joins []neighbors.Source
+
+	readFrame
 }
 
 // fill makes f hold the admitted candidates of a simple step; false ends the search.
@@ -47,6 +49,7 @@ func (s *Search) fill(d int, st *program.Step, f *frame) bool {
 			}
 		}
 		if kept == 1<<len(st.Back)-1 {
+			f.again = true
 			return true
 		}
 	}
@@ -58,6 +61,7 @@ func (s *Search) fill(d int, st *program.Step, f *frame) bool {
 		f.ents, f.ent = append(f.ents, nil), append(f.ent, nil)
 	}
 	f.valid, f.none = true, false
+	f.change()
 	if len(st.Back) > 1 {
 		return s.intersect(st, f, kept)
 	}
@@ -66,13 +70,16 @@ func (s *Search) fill(d int, st *program.Step, f *frame) bool {
 	if f.none = len(l.Vertices) == 0; f.none {
 		return true
 	}
-	if !s.ChecksEdges(l.Staged) && !st.HasOwn {
+	if done, ok := s.narrow(st, f, l); done {
+		return ok
+	}
+	if !s.ChecksEdges(l.Staged) {
 		f.nbr, f.ent[0] = l.Vertices, l.Entries
 		return true
 	}
 	nbrs, ents := f.nbrs[:0], f.ents[0][:0]
 	for i, e := range l.Entries {
-		if s.AdmitsEdge(e) && (!st.HasOwn || s.Meets(s.order.Conditions.Own[b.Edge], e.Index())) {
+		if s.AdmitsListed(b.Test, e) {
 			nbrs, ents = append(nbrs, l.Vertices[i]), append(ents, e)
 		}
 	}
@@ -119,7 +126,7 @@ func (s *Search) intersect(st *program.Step, f *frame, kept uint32) bool {
 		return false
 	}
 	f.nbr, f.ent[best] = first.List.Vertices, first.List.Entries
-	staged := first.List.Staged
+	check := s.ChecksEdges(first.List.Staged)
 	for range js[1:] {
 		next := -1
 		for k := range js {
@@ -139,12 +146,13 @@ func (s *Search) intersect(st *program.Step, f *frame, kept uint32) bool {
 		into := slices.Grow(f.ents[next][:0], len(found))[:len(found)]
 		for i, e := range found {
 			into[i] = dyngraph.Entry(e)
-			staged = staged || into[i].Staged()
+			check = check || s.ChecksEdges(into[i].Staged())
 		}
+		check = check || !j.Built && st.Back[next].Test != nil
 		f.ents[next], f.ent[next], j.Done = into, into, true
 	}
-	if s.ChecksEdges(staged) || st.HasOwn {
-		s.onlyVisible(f, st)
+	if check {
+		s.onlyAdmitted(f, st)
 	}
 	return true
 }
@@ -175,8 +183,8 @@ func (f *frame) narrow(js []neighbors.Source, at []uint32) {
 	}
 }
 
-// onlyVisible keeps the candidates whose edges are all admitted.
-func (s *Search) onlyVisible(f *frame, st *program.Step) {
+// onlyAdmitted keeps the candidates whose edges are all admitted.
+func (s *Search) onlyAdmitted(f *frame, st *program.Step) {
 	back := len(st.Back)
 	nbrs, n := slices.Grow(f.nbrs[:0], len(f.nbr))[:len(f.nbr)], 0
 	for k := range back {
@@ -186,7 +194,7 @@ next:
 	for i, w := range f.nbr {
 		for k := range back {
 			e := f.ent[k][i]
-			if !s.AdmitsEdge(e) || st.HasOwn && !s.Meets(s.order.Conditions.Own[st.Back[k].Edge], e.Index()) {
+			if !s.AdmitsFound(st.Back[k].Test, e) {
 				continue next
 			}
 			f.ents[k][n] = e

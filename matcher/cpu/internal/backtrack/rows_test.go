@@ -25,13 +25,13 @@ func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 		o := &program.Order{Steps: []program.Step{{Vertex: 1}, {Vertex: 3},
 			{Vertex: 0, Back: []program.BackEdge{{Edge: 2, Step: 1}}},
 			{Vertex: 2, Back: []program.BackEdge{{Edge: 1, Step: 2}}, MustDiffer: []int{0, 1, 2}}},
-			LastColumns: [2][]uint16{{2, 5}, {0, 2, 6, 5}}}
+			Forms: []program.Form{{Last: [2][]uint16{{2, 5}, {0, 2, 6, 5}}}}}
 		rows := &rowsort.Layout{Vertices: 4, Edges: 3, Determined: true}
 		if two {
 			rows.Edges = 4
 			o.Steps[3].Back = append(o.Steps[3].Back, program.BackEdge{Edge: 3, Step: 1})
-			for i := range o.LastColumns {
-				o.LastColumns[i] = append(o.LastColumns[i], 7)
+			for i, last := range o.Forms[0].Last {
+				o.Forms[0].Last[i] = append(last, 7)
 			}
 		}
 		o.Suffix = &program.Suffix{S1: 2, Root: 1, MustDiffer: [2][]int{{0, 1}, {0}}}
@@ -110,7 +110,7 @@ func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 				l.Vertices, l.Entries = append(l.Vertices, dyngraph.VertexID(v)), append(l.Entries, e)
 				oneByOne([]int{3}, []uint32{v}, [][]int{o.Steps[3].MustDiffer}, []dyngraph.Entry{e})
 			}
-			require.True(t, s.addList(&o.Steps[3], l))
+			require.True(t, s.addList(&o.Steps[3], l, &o.Forms[0]))
 		}
 		require.Equal(t, uint64(len(want)/rows.Width()), st.Count())
 		require.Equal(t, want, append(got, st.Arrived()...))

@@ -1,6 +1,9 @@
 package backtrack
 
 import (
+	"math/bits"
+	"slices"
+
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu/internal/neighbors"
@@ -20,6 +23,7 @@ type Search struct {
 
 	program.Admission
 
+	revises     bool // the staged batch revises vertices
 	order       *program.Order
 	class       *program.Order              // that o, a member, was come to from
 	members     [matcher.MaxVertices]uint64 // by step of a class's order: the members that are left
@@ -31,35 +35,50 @@ type Search struct {
 	suffixes    suffixes
 	intersecter neighbors.Intersecter
 
-	mode     matcher.Want
-	Found    uint64          // matches, when they are counted one by one
-	Out      *rowsort.Sorter // of the rows
-	Room     rowsort.Room    // of the next sorter
-	imageRow []uint32        // the image of a row at hand
-	Witness  []uint32        // the first match, when any will do
+	mode    matcher.Want
+	Found   uint64           // matches, when they are counted one by one
+	Out     *rowsort.Sorter  // of the rows
+	Room    rowsort.Room     // of the next sorter
+	formed  [maxWidth]uint32 // the row at hand, in some form
+	Witness []uint32         // the first match, when any will do
 	work.Worker
-	base int  // steps before it belong to another worker
-	Cap  *Cap // of the group, or the request; nil when its rows are not capped
-	// spans are, by step, those of the edges mapped so far; of an order with a window.
-	spans [matcher.MaxVertices]program.Span
+	base int // steps before it belong to another worker
+	// Silence is the request's. pairs tells that matches of the anchor at hand may hold in both views, and have to be
+	// looked at one by one.
+	Silence *matcher.Silence
+	pairs   bool
+	Cap     *Cap                            // of the group, or the request; nil when its rows are not capped
+	left    [1 + matcher.MaxVertices]uint64 // behind a Tested step, or (0) before all: the Conditions that are left
+	held    held
+	fit     frame    // of the last step: the candidates that meet its readings
+	at      []uint32 // scratch: their positions among all
+	lanes   lanes
 }
 
 // NextRequest makes the search ready for another request of the same Search. What it remembers of the graph holds on.
 func (s *Search) NextRequest(mode matcher.Want) {
-	s.mode, s.Found, s.Out, s.Witness, s.Cap = mode, 0, nil, nil, nil
+	s.mode, s.Found, s.Out, s.Witness, s.Cap, s.Silence = mode, 0, nil, nil, nil, nil
 	s.Worker.Begin()
 }
 
-// Start makes the search ready for another anchor or root.
-func (s *Search) Start(o *program.Order) {
+// Start makes the search ready for another anchor or root. It returns the order that is searched: for a batch that
+// revises vertices it may be another form of o.
+func (s *Search) Start(o *program.Order) *program.Order {
+	if s.revises && o.Revising != nil {
+		o = o.Revising
+	}
 	s.order, s.class, s.Stopped, s.Tripped = o, nil, false, false
-	s.edges = s.row[len(o.Plan.Query.Vertices):]
+	s.edges, s.pairs = s.row[len(o.Plan.Query.Vertices):], s.maybePairs()
+	if o.Columns != nil {
+		s.startReading(o)
+	}
 	for len(s.frames) < o.Slots {
 		s.frames = append(s.frames, frame{})
 	}
 	for i := range s.frames[:o.Slots] {
 		s.frames[i].valid = false
 	}
+	return o
 }
 
 // bind maps step d to w.
@@ -68,18 +87,27 @@ func (s *Search) bind(d int, w dyngraph.VertexID) {
 	s.row[s.order.Steps[d].Vertex] = uint32(w)
 }
 
-// FromAnchor searches the matches that net edge n, of order i in its batch, makes or breaks along o.
+// FromAnchor searches the matches that net edge n, of order i in its batch, makes or breaks along o; or that the
+// version of a revised vertex does, along an order that begins with it.
 func (s *Search) FromAnchor(o *program.Order, n *dyngraph.NetEdge, i uint32) {
 	s.Sign, s.Anchor, s.base = n.Sign, i, 2
-	s.Start(o)
+	o = s.Start(o)
 	s.Steps++
+	if n.Vertex {
+		s.base = 1
+		s.fromRoot(n.From)
+		return
+	}
 	if !s.Passes(&o.Steps[0], n.From) || !s.Passes(&o.Steps[1], n.To) {
 		return
 	}
 	s.bind(0, n.From)
 	s.edges[o.Anchor] = uint32(n.Edge)
-	if s.Admits(&o.Steps[1], n.To) && (o.Members == nil || s.keepMembers(0, n.From) && s.keepMembers(1, n.To)) {
-		s.bindEdges(1, n.To, -1, 0)
+	if s.begins() && s.Admits(&o.Steps[1], n.To) &&
+		(o.Members == nil || s.keepMembers(0, n.From) && s.keepMembers(1, n.To)) {
+		if st := &o.Steps[1]; !st.Tested || s.confine(st, &s.frames[st.Slot].readFrame) {
+			s.bindEdges(1, n.To, -1, 0)
+		}
 	}
 }
 
@@ -87,11 +115,17 @@ func (s *Search) FromAnchor(o *program.Order, n *dyngraph.NetEdge, i uint32) {
 func (s *Search) FromRoot(o *program.Order, which dyngraph.Which, v dyngraph.VertexID) {
 	s.Sign, s.Which, s.base = 0, which, 1
 	s.Start(o)
-	if !s.Passes(&o.Steps[0], v) {
+	s.fromRoot(v)
+}
+
+// fromRoot searches the matches whose first vertex is v.
+func (s *Search) fromRoot(v dyngraph.VertexID) {
+	if !s.Passes(&s.order.Steps[0], v) {
 		return
 	}
-	s.bind(0, v)
-	s.extend(1)
+	if s.bind(0, v); s.begins() {
+		s.extend(1)
+	}
 }
 
 // matches returns how many matches the search has found.
@@ -118,7 +152,8 @@ func (s *Search) extendWithin(d int, lo, hi uint32) bool {
 	if !st.Simple {
 		return s.extendEdges(d, lo, hi)
 	}
-	if s.order.Suffix != nil && d == s.order.Suffix.S1 && lo == 0 && hi == unbounded && s.mode == matcher.WantRows {
+	if s.order.Suffix != nil && d == s.order.Suffix.S1 && !s.pairs && lo == 0 && hi == unbounded &&
+		s.mode == matcher.WantRows {
 		if done, ok := s.replay(d); done {
 			return ok
 		}
@@ -140,8 +175,16 @@ func (s *Search) extendWithin(d int, lo, hi uint32) bool {
 	if hi != unbounded {
 		to = neighbors.Seek(f.nbr, from, dyngraph.VertexID(hi))
 	}
-	if d+1 == len(s.order.Steps) && s.order.Members == nil && !st.Tested {
-		return s.last(st, f, from, to)
+	if st.Tested && !s.confine(st, &f.readFrame) {
+		return true
+	}
+	if d+1 == len(s.order.Steps) && s.order.Members == nil && !s.pairs {
+		if !st.Tested {
+			return s.lastOf(st, f, from, to)
+		}
+		if !st.MapsFirst {
+			return s.lastFitting(st, f, from, to)
+		}
 	}
 	f.next, f.end, f.hi, f.counted = from, to, hi, false
 	for f.next < f.end {
@@ -150,15 +193,18 @@ func (s *Search) extendWithin(d int, lo, hi uint32) bool {
 		if !s.Step() {
 			return false
 		}
-		w := f.nbr[i]
-		if !s.Admits(st, w) || s.order.Members != nil && !s.keepMembers(d, w) {
+		w, of := f.nbr[i], uint64(1)
+		if st.Tested {
+			of = s.fitAll(st, f, i, f.open)
+		}
+		if of == 0 || !s.Admits(st, w) || s.order.Members != nil && !s.keepMembers(d, w) {
 			continue
 		}
 		s.bind(d, w)
 		for k := range st.Back {
 			s.edges[st.Back[k].Edge] = uint32(f.ent[k][i].Index())
 		}
-		if st.Tested && !s.holds(d, st) {
+		if st.Tested && !s.meetsRest(d, st, of) {
 			continue
 		}
 		if s.Asked(s.Steps) {
@@ -171,8 +217,37 @@ func (s *Search) extendWithin(d int, lo, hi uint32) bool {
 	return true
 }
 
-// last maps the last step, to each of the candidates from to before to that is free: they go out in one go.
-func (s *Search) last(st *program.Step, f *frame, from, to int) bool {
+// lastFitting is lastOf for a step with readings.
+func (s *Search) lastFitting(st *program.Step, f *frame, from, to int) bool {
+	for m := f.open; m != 0; m &= m - 1 {
+		if !s.StepBy(to - from) {
+			return false
+		}
+		k := bits.TrailingZeros64(m)
+		fit := s.fitting(st, f, from, to, k)
+		if !s.last(st, fit, 0, len(fit.nbr), s.order.Variants[k].Forms) {
+			return false
+		}
+	}
+	return true
+}
+
+// lastOf maps the last step, to each of the candidates from to before to that is free.
+func (s *Search) lastOf(st *program.Step, f *frame, from, to int) bool {
+	if s.order.Variants == nil {
+		return s.last(st, f, from, to, s.order.Forms)
+	}
+	for m := s.left[st.Prior]; m != 0; m &= m - 1 {
+		if !s.last(st, f, from, to, s.order.Variants[bits.TrailingZeros64(m)].Forms) {
+			return false
+		}
+	}
+	return true
+}
+
+// last maps the last step, to each of the candidates from to before to that is free: they go out in one go, in some
+// forms.
+func (s *Search) last(st *program.Step, f *frame, from, to int, forms []program.Form) bool {
 	if from >= to {
 		return true
 	}
@@ -181,13 +256,11 @@ func (s *Search) last(st *program.Step, f *frame, from, to int) bool {
 	}
 	d := len(s.order.Steps) - 1
 	if s.mode == matcher.WantRows {
-		add := s.addLast
-		if s.order.Images != nil {
-			add = s.addImages
-		}
-		if !add(st, f, from, to) {
-			s.Stopped = true
-			return false
+		for i := range forms {
+			if !s.addLast(st, f, from, to, &forms[i]) {
+				s.Stopped = true
+				return false
+			}
 		}
 		return true
 	}
@@ -197,13 +270,13 @@ func (s *Search) last(st *program.Step, f *frame, from, to int) bool {
 		}
 		switch s.mode {
 		case matcher.WantCount:
-			s.Found++
+			s.Found += uint64(len(forms))
 		default:
 			s.bind(d, f.nbr[i])
 			for k := range st.Back {
 				s.edges[st.Back[k].Edge] = uint32(f.ent[k][i].Index())
 			}
-			return s.match()
+			return s.matchAs(forms)
 		}
 	}
 	return true
@@ -211,19 +284,38 @@ func (s *Search) last(st *program.Step, f *frame, from, to int) bool {
 
 // match reports a complete mapping; false ends the search.
 func (s *Search) match() bool {
+	o := s.order
+	if o.Variants == nil {
+		return s.matchAs(o.Forms)
+	}
+	for m := s.left[o.Last]; m != 0; m &= m - 1 {
+		if !s.matchAs(o.Variants[bits.TrailingZeros64(m)].Forms) {
+			return false
+		}
+	}
+	return true
+}
+
+// matchAs reports a complete mapping in some forms; false ends the search.
+func (s *Search) matchAs(forms []program.Form) bool {
+	if s.pairs && s.inBoth(s.rowAs(&forms[0])) { // and then so are all of them: they meet the same conditions
+		return true
+	}
 	switch s.mode {
 	case matcher.WantCount:
-		s.Found++
+		s.Found += uint64(len(forms))
 		return true
 	case matcher.WantAny:
-		s.Witness = append([]uint32(nil), s.row[:s.order.Width()]...)
+		s.Witness = slices.Clone(s.rowAs(&forms[0])[:s.order.Width()])
 		s.Stop.Store(true)
 		s.Stopped = true
 		return false
 	}
-	if !s.addRow() {
-		s.Stopped = true
-		return false
+	for i := range forms {
+		if !s.Out.Add(s.rowAs(&forms[i])[:s.order.Width()]) {
+			s.Stopped = true
+			return false
+		}
 	}
 	return true
 }

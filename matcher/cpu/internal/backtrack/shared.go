@@ -18,11 +18,15 @@ type Options struct {
 	// noMemo has suffixes searched each time.
 	NoMemo bool
 	Memo   MemoLimits
+	// LaneLeast is the least length of a list that gets a lane, which is then used whatever it saves; 0 is the
+	// constant.
+	LaneLeast int
 }
 
 // Shared is what the searches of a backend share.
 type Shared struct {
 	Graph      *dyngraph.Graph
+	Delta      *dyngraph.Delta // of the staged batch, nil for none
 	Filter     *candidates.Filter
 	Neighbors  *neighbors.Cache
 	Work       *work.Options
@@ -45,11 +49,12 @@ func (s *Search) Attach(h *Shared, stop *atomic.Bool, mode matcher.Want) {
 	}
 	s.Interrupted = s.CapReached
 	s.shared, s.Options, s.Stop = h, h.Work, stop
-	s.graph = h.Graph
-	s.Admission.Attach(h.Graph, h.Filter)
+	s.graph, s.revises = h.Graph, h.Delta != nil && len(h.Delta.Revised) > 0
+	s.Admission.Attach(h.Graph, h.Delta, h.Filter)
 	s.NextRequest(mode)
 	s.lists.Attach(h.Graph, h.Filter, h.Neighbors)
 	s.suffixes.attach(h)
+	s.lanes.drop()
 }
 
 // Detach keeps the search's caches for another use, and nothing else.

@@ -55,12 +55,14 @@ func (s *Search) Resume(p *Part) {
 	s.Start(p.o)
 	s.Images = p.m
 	copy(s.row[:], p.row)
+	s.begins()
 	for i := range p.level {
 		if p.o.Members != nil {
 			s.keepMembers(i, p.m[i])
 		}
-		if i > 0 && p.o.Conditions != nil && p.o.Conditions.Within > 0 {
-			s.fits(i, &p.o.Steps[i])
+		if st := &p.o.Steps[i]; i > 0 && st.Tested {
+			s.confine(st, &s.frames[st.Slot].readFrame)
+			s.holds(i, st)
 		}
 	}
 	s.base = p.level

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"motifd/dyngraph"
+	"motifd/matcher/cpu/internal/program"
 )
 
 // suffixes is one worker's access to the memo of a search: the pairs of images that a program.Suffix finds, by the
@@ -108,20 +109,21 @@ func (s *Search) replay(d int) (done, ok bool) {
 
 // addSuffixes adds a row for each admitted pair of an entry; false reports an error.
 func (s *Search) addSuffixes(d int, words []uint32, staged bool) bool {
-	e, each := s.order.Suffix, 1+len(s.order.Steps[d+1].Back)
+	e, s1, s2 := s.order.Suffix, &s.order.Steps[d], &s.order.Steps[d+1]
+	each := 1 + len(s2.Back)
 	excluded, excludedEnd, check := s.Excluded(0, e.MustDiffer[0]), s.Excluded(1, e.MustDiffer[1]),
 		s.ChecksEdges(staged)
-	x := s.beginRows(2)
+	x := s.beginRows(&s.order.Forms[0], 2)
 	for len(words) > 0 {
 		var first suffixImages
 		first, words = nextImages(words, each)
-		if excluded.Has(uint32(first.image)) || !s.AdmitsEdge(first.by) {
+		if excluded.Has(uint32(first.image)) || !s.AdmitsListed(s1.Back[0].Test, first.by) {
 			continue
 		}
 		edge := uint32(first.by.Index())
 		for ends := first.ends; len(ends) >= each; ends = ends[each:] {
 			end := ends[:each]
-			if excludedEnd.Has(end[0]) || check && !s.admitsAll(end[1:]) {
+			if excludedEnd.Has(end[0]) || check && !s.admitsAll(s2, end[1:]) {
 				continue
 			}
 			if len(x.Words)+2+each > x.Room && !x.Full() {
@@ -140,10 +142,10 @@ func (s *Search) addSuffixes(d int, words []uint32, staged bool) bool {
 	return true
 }
 
-// admitsAll reports whether all of some entries are admitted.
-func (s *Search) admitsAll(entries []uint32) bool {
-	for _, by := range entries {
-		if !s.AdmitsEdge(dyngraph.Entry(by)) {
+// admitsAll reports whether the entries of a step's back edges are all admitted.
+func (s *Search) admitsAll(st *program.Step, entries []uint32) bool {
+	for k, by := range entries {
+		if !s.AdmitsListed(st.Back[k].Test, dyngraph.Entry(by)) {
 			return false
 		}
 	}

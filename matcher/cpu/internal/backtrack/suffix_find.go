@@ -44,7 +44,7 @@ func (s *Search) findSuffix(d int) bool {
 			x.join(e, &s.intersecter, to, across)
 		} else {
 			x.staged = true // perhaps
-			x.joinRange(e, r, across)
+			s.joinRange(e, r, forth, across)
 		}
 		if n := (len(x.words) - at - 3) / (1 + len(s2.Back)); n > 0 {
 			x.words[at+2] = uint32(n)
@@ -91,11 +91,11 @@ func (x *suffixes) join(e *program.Suffix, m *neighbors.Intersecter, l, across n
 	}
 }
 
-// joinRange is join for a range that is not worth a list yet.
-func (x *suffixes) joinRange(e *program.Suffix, r dyngraph.Range, across neighbors.List) {
+// joinRange is join for a range that is not worth a list yet: that of back edge b.
+func (s *Search) joinRange(e *program.Suffix, r dyngraph.Range, b *program.BackEdge, across neighbors.List) {
 	for i, y := range across.Vertices {
-		if by, ok := r.Find(y); ok {
-			x.keepJoined(e, y, by, across.Entries[i])
+		if by, ok := r.Find(y); ok && s.MayAdmit(b.Test, by) {
+			s.suffixes.keepJoined(e, y, by, across.Entries[i])
 		}
 	}
 }

@@ -25,7 +25,7 @@ func (s *Search) extendSuffix(d int, words []uint32, staged bool) bool {
 		}
 		var x suffixImages
 		x, words = nextImages(words, each)
-		if s.IsImage(e.MustDiffer[0], x.image) || !s.AdmitsEdge(x.by) {
+		if s.IsImage(e.MustDiffer[0], x.image) || !s.AdmitsListed(s1.Back[0].Test, x.by) {
 			continue
 		}
 		s.bind(d, x.image)
@@ -38,7 +38,7 @@ func (s *Search) extendSuffix(d int, words []uint32, staged bool) bool {
 				return false
 			}
 			v, entries := dyngraph.VertexID(ends[0]), ends[1:each]
-			if s.IsImage(e.MustDiffer[1], v) || check && !s.admitsAll(entries) {
+			if s.IsImage(e.MustDiffer[1], v) || check && !s.admitsAll(s2, entries) {
 				continue
 			}
 			for k, by := range entries {

@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"motifd/dyngraph"
+	"motifd/matcher"
 	"motifd/matcher/cpu/internal/neighbors"
+	"motifd/matcher/internal/truths"
 )
 
 // Every method of counting decides here whether a data vertex or a data edge may extend what is mapped, so that a
@@ -13,7 +15,7 @@ import (
 //
 //   - filter.passes: conditions on a vertex alone (label, neighbourhood; a vertex predicate).
 //   - differs: conditions between a vertex and the images of other blocks (injectivity).
-//   - admitsEdge, and the last result of neighbors: conditions on an edge (visibility; a time window).
+//   - admitsEdge, and the last result of neighbors: conditions on an edge (visibility; its tests).
 //
 // candidates asks all three for the neighbours along an edge, admits the first two for one vertex. Both know that a
 // filter need not be asked: unlessImplied.
@@ -56,7 +58,10 @@ func (t *filter) passes(cand []uint64, words int, w dyngraph.VertexID) bool {
 
 // fits reports whether a data vertex may be the image of a block whatever is mapped.
 func (c *Counter) fits(to *filter, w dyngraph.VertexID) bool {
-	return c.elsewhere != nil || to.passes(c.bits, c.words, w)
+	if c.elsewhere != nil { // labels alone count
+		return to.label == matcher.AnyLabel || matcher.LabelFits(to.label, c.g.View(dyngraph.New).Label(w))
+	}
+	return to.passes(c.bits, c.words, w)
 }
 
 // admits reports whether a data vertex may be the image of a block beside what is mapped.
@@ -74,17 +79,31 @@ func (c *Counter) differs(blocks uint32, w dyngraph.VertexID) bool {
 	return true
 }
 
-// admitsEdge reports whether a data edge may be the image of an edge of a rank: whether the search sees it. A replaced
-// edge is in both graphs, in a version of its own in each.
-func (c *Counter) admitsEdge(e dyngraph.Entry, rank int) bool {
-	if !e.Staged() {
-		return true
+// admitsEdge reports whether a data edge may be the image of an edge of a rank: whether the search sees it, and it
+// passes the tests. A replaced edge is in both graphs, in a version of its own in each.
+func (c *Counter) admitsEdge(e dyngraph.Entry, rank int, tests []*truths.Test) bool {
+	return !e.Staged() && tests == nil || c.seesAndPasses(e, rank, tests)
+}
+
+func (c *Counter) seesAndPasses(e dyngraph.Entry, rank int, tests []*truths.Test) bool {
+	if e.Staged() {
+		if c.isNarrow(rank) {
+			return false
+		}
+		o := c.orders[e.Index()]
+		if o&dyngraph.Replaced == 0 && (o>>31 != 0) != (c.sign == dyngraph.Deleted) {
+			return false
+		}
 	}
-	if c.isNarrow(rank) {
-		return false
+	return tests == nil || truths.All(tests, c.truths.In(c.which(), e))
+}
+
+// which returns the view that is searched.
+func (c *Counter) which() dyngraph.Which {
+	if c.sign == dyngraph.Deleted {
+		return dyngraph.Old
 	}
-	o := c.orders[e.Index()]
-	return o&dyngraph.Replaced != 0 || (o>>31 != 0) == (c.sign == dyngraph.Deleted)
+	return dyngraph.New
 }
 
 // isNarrow reports whether an edge of a rank sees only what both graphs have: it comes before the anchor's.
@@ -96,7 +115,8 @@ func refusesSome(ent []dyngraph.Entry) bool { return slices.ContainsFunc(ent, dy
 // neighbors returns the neighbours of a data vertex along an edge, ascending, with their data edges, and whether
 // admitsEdge may refuse some of these. Not all neighbours need fit the block.
 func (c *Counter) neighbors(v dyngraph.VertexID, e *Edge) ([]dyngraph.VertexID, []dyngraph.Entry, bool) {
-	return c.index.Of(v, c.kinds[e.kind])
+	nbr, ent, staged := c.index.Of(v, c.kinds[e.kind])
+	return nbr, ent, staged || e.tests != nil
 }
 
 // edgeList is the neighbours of a data vertex along an edge.
@@ -104,19 +124,19 @@ type edgeList struct {
 	nbr   []dyngraph.VertexID
 	ent   []dyngraph.Entry
 	check bool // admitsEdge may refuse some entries
-	rank  int  // of the edge
+	along *Edge
 }
 
 // list returns the neighbours of a data vertex along an edge.
 func (c *Counter) list(v dyngraph.VertexID, e *Edge) (l edgeList) {
-	l.nbr, l.ent, l.check = c.index.Of(v, c.kinds[e.kind])
-	l.rank = e.rank
+	l.nbr, l.ent, l.check = c.neighbors(v, e)
+	l.along = e
 	return l
 }
 
 // admitsAt reports whether the edge to the i-th neighbour of a list is admitted.
 func (c *Counter) admitsAt(l *edgeList, i int) bool {
-	return !l.check || c.admitsEdge(l.ent[i], l.rank)
+	return !l.check || c.admitsEdge(l.ent[i], l.along.rank, l.along.tests)
 }
 
 // candidates returns the neighbours of a list that may be images of a block. They are in the memory of room or are the
@@ -126,7 +146,7 @@ func (c *Counter) candidates(room *[]dyngraph.VertexID, l *edgeList, a admission
 	if l.check {
 		kept := (*room)[:0]
 		for i, w := range found {
-			if c.admitsEdge(l.ent[i], l.rank) {
+			if c.admitsEdge(l.ent[i], l.along.rank, l.along.tests) {
 				kept = append(kept, w)
 			}
 		}
@@ -157,5 +177,5 @@ func (c *Counter) candidates(room *[]dyngraph.VertexID, l *edgeList, a admission
 func (c *Counter) isJoined(e *Edge, w dyngraph.VertexID) bool {
 	nbr, ent, check := c.neighbors(c.image[e.From], e)
 	at := neighbors.Seek(nbr, 0, w)
-	return at < len(nbr) && nbr[at] == w && (!check || c.admitsEdge(ent[at], e.rank))
+	return at < len(nbr) && nbr[at] == w && (!check || c.admitsEdge(ent[at], e.rank, e.tests))
 }

@@ -4,25 +4,29 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu/internal/program"
+	"motifd/matcher/internal/truths"
 )
 
 // Anchor is an oriented pattern edge: vertex From is mapped to the first end of a net edge, To to the second.
 type Anchor struct{ Edge, From, To int }
 
 // FromAnchor counts the matches whose first changed edge, by rank, is the anchor's, mapped to the net edge n of a sign
-// with a label. The count is more minus less.
+// with a label. order is n's in its batch; it is read where pattern edges have tests. edge is its data edge if the
+// label has parallel edges, otherwise NoEdge. The count is more minus less.
 func (c *Counter) FromAnchor(
 	a Anchor,
 	sign dyngraph.Sign,
 	n program.NetPair,
 	label dyngraph.LabelID,
+	order uint32,
+	edge dyngraph.EdgeIndex,
 ) (more, less matcher.Count) {
 	c.rank, c.sign = c.plan.rank[a.Edge], sign
 	self := c.plan.identity()
 	if !c.worker.Step() || !c.fits(&self.filters[a.From], n.From) || !c.fits(&self.filters[a.To], n.To) {
 		return more, less
 	}
-	c.origin = origin{a.Edge, a.From, a.To, n.From, n.To, label}
+	c.origin = origin{a.Edge, a.From, a.To, n.From, n.To, label, order, edge}
 	return c.countFromAnchor(c.elsewhere == nil && c.countsInjectively(a.Edge))
 }
 
@@ -45,7 +49,9 @@ type origin struct {
 	anchor   int // pattern edge, or -1
 	u, v     int
 	from, to dyngraph.VertexID
-	label    dyngraph.LabelID // of the net edge
+	label    dyngraph.LabelID   // of the net edge
+	order    uint32             // likewise, in its batch
+	edge     dyngraph.EdgeIndex // it, where its label does not tell it from others between its ends
 }
 
 // countQuotient counts a quotient from the origin. known is false when the quotient identifies the anchor with an edge
@@ -64,6 +70,9 @@ func (c *Counter) countQuotient(q *Quotient, parts *quotientComponents) (n match
 	}
 	if !q.isFirst[b.anchor] {
 		return n, false
+	}
+	if tests := q.tests[b.anchor]; tests != nil && !truths.All(tests, c.truths.OfNet(b.order)) {
+		return n, true
 	}
 	u, v := q.BlockOf[b.u], q.BlockOf[b.v]
 	if q.index > 0 && (!c.fits(&q.filters[u], b.from) || !c.fits(&q.filters[v], b.to)) {

@@ -111,7 +111,8 @@ func (c *Counter) sameChoice(u, v int) bool {
 	for i := range c.q.Edges[u] {
 		a := &c.q.Edges[u][i]
 		if !slices.ContainsFunc(c.q.Edges[v], func(b Edge) bool {
-			return c.q.BlockOf[a.From] == c.q.BlockOf[b.From] && a.code() == b.code() && c.seeAlike(a, &b)
+			return c.q.BlockOf[a.From] == c.q.BlockOf[b.From] && a.code() == b.code() &&
+				slices.Equal(a.tests, b.tests) && c.seeAlike(a, &b)
 		}) {
 			return false
 		}

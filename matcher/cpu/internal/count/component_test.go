@@ -10,7 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
+	"motifd/matcher/condition"
 	"motifd/matcher/cpu/internal/program"
 	"motifd/matcher/cpu/internal/work"
 	"motifd/matcher/matchertest"
@@ -60,7 +62,7 @@ func plainWeight(c *Counter, u int, w dyngraph.VertexID) uint64 {
 			continue
 		}
 		of := c.g.Range(c.image[e.From], e.Dir, e.Label)
-		if at, ok := of.Find(w); !ok || !c.admitsEdge(at, e.rank) {
+		if at, ok := of.Find(w); !ok || !c.admitsEdge(at, e.rank, e.tests) {
 			return 0
 		}
 	}
@@ -76,8 +78,8 @@ func plainSet(c *Counter, set []MemberEdge, x, w dyngraph.VertexID, used map[dyn
 		for _, l := range c.g.LabelsOf(x, d, nil) {
 			of := c.g.Range(x, d, l)
 			e, ok := of.Find(w)
-			if !ok || set[0].Dirs>>d&1 == 0 || !matcher.LabelFits(set[0].label, l) || !c.admitsEdge(e, set[0].rank) ||
-				used[e.Index()] {
+			if !ok || set[0].Dirs>>d&1 == 0 || !matcher.LabelFits(set[0].label, l) ||
+				!c.admitsEdge(e, set[0].rank, set[0].tests) || used[e.Index()] {
 				continue
 			}
 			used[e.Index()] = true
@@ -109,7 +111,7 @@ func TestComponentsCountAsEnumerationDoes(t *testing.T) {
 				for i := range delta.Net {
 					n := &delta.Net[i]
 					for _, a := range b.anchors(p, n) {
-						c.FromAnchor(a, n.Sign, program.NetPair{From: n.From, To: n.To}, n.Label)
+						c.FromAnchor(a, n.Sign, program.NetPair{From: n.From, To: n.To}, n.Label, uint32(i), n.Edge)
 						c.countQuotient(c.plan.identity(), c.comps.self(w))
 					}
 				}
@@ -185,14 +187,41 @@ func drawComponents(t *testing.T, rng *rand.Rand) (*fixture, *matchertest.Bench,
 		if matchertest.Walks(q, directed, msgs) > matchertest.MaxWalks {
 			continue
 		}
+		opt := dyngraph.Options{Directed: directed}
+		if rng.IntN(2) == 0 {
+			opt.Schema = askSome(t, rng, q, msgs)
+		}
 		b := &fixture{t: t}
-		x := matchertest.NewBench(t, directed, plan.New(), []*matcher.Query{q}, b)
+		x := matchertest.NewBenchOf(t, dyngraph.NewGraph(opt), plan.New(), []*matcher.Query{q}, b)
 		x.Stage(msgs[:shape.Edges])
 		x.Commit()
 		if delta := x.Stage(msgs[shape.Edges : shape.Edges+1+rng.IntN(40)]); b.plans[x.Plans()[0]] != nil {
 			return b, x, q, delta
 		}
 	}
+}
+
+// askSome gives edges of a stream values, and some pattern edges a condition.
+func askSome(t *testing.T, rng *rand.Rand, q *matcher.Query, msgs []dyngraph.Message) *property.Schema {
+	c := matchertest.Case{Where: matchertest.Where{},
+		Schema: &property.Schema{Edges: property.Declarations{property.Any: {"n": {Kind: property.Int64}}}}}
+	for _, m := range msgs {
+		for i := range m.Updates {
+			if u := &m.Updates[i]; u.Op == dyngraph.InsertEdge {
+				u.Attr.Values = []property.Value{property.Int(rng.Int64N(5))}
+			}
+		}
+	}
+	var exprs []*condition.Expr
+	for i := range q.Edges {
+		if rng.IntN(2) == 0 {
+			exprs = append(exprs, &condition.Expr{Op: condition.OpCompare, Chain: []condition.Relation{condition.Ge},
+				Args: []*condition.Expr{{Op: condition.OpProperty, Text: q.Edges[i].Name, Property: "n"},
+					{Op: condition.OpNumber, Text: fmt.Sprint(rng.IntN(3))}}})
+		}
+	}
+	require.NoError(t, c.Ask(q, exprs...))
+	return c.Schema
 }
 
 func (ps *components) self(w Strategy) *quotientComponents {

@@ -9,6 +9,7 @@ import (
 	"motifd/matcher/cpu/internal/neighbors"
 	"motifd/matcher/cpu/internal/work"
 	"motifd/matcher/internal/candidates"
+	"motifd/matcher/internal/truths"
 )
 
 // Counter counts the matches of plans without enumerating them. Each worker has one.
@@ -27,13 +28,16 @@ type Counter struct {
 	orders   []uint32 // batch order of each edge, by edge index
 	bits     []uint64 // candidate bits, words for each vertex
 	words    int
+	truths   *truths.Table
 
 	index *labeladj.Index
 	plan  *Plan
 	comps *components
 	cache map[*Plan]*components // of all plans
 	keys  componentKeys         // of all components
-	kinds []uint32              // of the index, by Plan.kinds
+	// kinds are, by Plan.kinds, those of the index; leafKinds number the kinds with their tests.
+	kinds, leafKinds []uint32
+	tested           map[testedKind]uint32 // numbers of kinds with tests, from 0 on
 
 	binding
 	sums []openSum // under way and shared, the outermost first
@@ -57,8 +61,9 @@ func (c *Counter) Attach(w *work.Worker, g *dyngraph.Graph, f *candidates.Filter
 	if c.worker != w {
 		c.worker, c.step = w, func() bool { return !w.Stopped && w.Step() }
 	}
-	c.g, c.orders, c.bits, c.words = g, g.OrderTable(), f.Bits(), f.Words()
+	c.g, c.orders, c.bits, c.words, c.truths = g, g.OrderTable(), f.Bits(), f.Words(), f.Truths()
 	c.memo.reset()
+	clear(c.tested)
 }
 
 // Detach drops what may not outlive the search.
@@ -78,10 +83,34 @@ func (c *Counter) Start(s *Plan, adj *labeladj.Index, elsewhere []bool) {
 		c.comps = newComponents(s, &c.keys)
 		c.cache[s] = c.comps
 	}
-	c.kinds = c.kinds[:0]
-	for _, key := range s.kinds {
-		c.kinds = append(c.kinds, adj.KindOf(key))
+	c.kinds, c.leafKinds = c.kinds[:0], c.leafKinds[:0]
+	for _, k := range s.kinds {
+		kind := adj.KindOf(k.key)
+		c.kinds, c.leafKinds = append(c.kinds, kind), append(c.leafKinds, c.leafKind(kind, k.tests))
 	}
+}
+
+// testedKind is a kind of the index with the tests of those edges that take only some of its entries.
+type testedKind struct {
+	kind  uint32
+	tests string
+}
+
+// leafKind numbers the kinds of edges by which leaves are remembered in one search: without tests as the index does.
+func (c *Counter) leafKind(kind uint32, tests string) uint32 {
+	if tests == "" {
+		return kind
+	}
+	k := testedKind{kind, tests}
+	at, ok := c.tested[k]
+	if !ok {
+		if c.tested == nil {
+			c.tested = map[testedKind]uint32{}
+		}
+		at = uint32(len(c.tested))
+		c.tested[k] = at
+	}
+	return uint32(c.index.Kinds()) + at
 }
 
 // bind maps the members of a block.

@@ -24,20 +24,23 @@ func (f *Estimator) MeanDegree(u, v int) float64 {
 	}
 	n := 0
 	switch {
-	case e.Multi != nil:
+	case e.Multi != nil || matcher.SeveralLabels(x) || matcher.SeveralLabels(y):
 		n = f.matching(e, x, y)
 	case x == y && !f.Graph.Directed():
 		n = 2 * f.Graph.TripleCount(from, e.Label, to)
 	default:
 		n = f.Graph.TripleCount(from, e.Label, to)
 	}
-	return float64(n) / float64(max(1, f.Graph.VertexLabelCount(x)))
+	return float64(n) / float64(max(1, matcher.VertexCount(f.Graph, x)))
 }
 
-// matching counts the data edges that a multi-edge takes between vertices with the labels of its ends, twice where
-// either end may be either.
+// matching counts the data edges that an edge takes between vertices with the labels of its ends, twice where either
+// end may be either.
 func (f *Estimator) matching(e *Edge, x, y dyngraph.LabelID) (n int) {
-	set, g := e.Multi.Sets[0], f.Graph
+	set, g := []MemberEdge{{label: e.Label, Dirs: 1 << e.Dir}}, f.Graph
+	if e.Multi != nil {
+		set = e.Multi.Sets[0]
+	}
 	takes := func(t *dyngraph.Triple, d dyngraph.Dir, from, to dyngraph.LabelID) bool {
 		fit := matcher.LabelFits(x, from) && matcher.LabelFits(y, to)
 		return fit && slices.ContainsFunc(set, func(b MemberEdge) bool {

@@ -76,7 +76,8 @@ func (ps *quotientComponents) describe(to []byte, p *component) []byte {
 			rank, _ := slices.BinarySearch(p.ranks, e.rank)
 			to = fmt.Appendf(to, "-%d %d", number[q.BlockOf[e.From]], rank)
 			to = e.Multi.describe(to, p.ranks, ps.of.plan)
-			to = fmt.Appendf(to, " %x", ps.of.plan.kinds[e.kind])
+			kind := &ps.of.plan.kinds[e.kind]
+			to = fmt.Appendf(to, " %x%q", kind.key, kind.tests)
 		}
 		to = append(to, ';')
 	}

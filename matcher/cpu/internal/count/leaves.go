@@ -136,7 +136,7 @@ func (c *Counter) leavesOf(v dyngraph.VertexID, to *filter, e *Edge) uint64 {
 		return uint64(len(l.nbr))
 	}
 	keeps := a.isEmpty() && len(l.nbr) >= long
-	key := memoKey{component: leafKeys | c.kinds[e.kind]<<1, a: v, b: dyngraph.NoVertex}
+	key := memoKey{component: leafKeys | c.leafKinds[e.kind]<<1, a: v, b: dyngraph.NoVertex}
 	if keeps {
 		if c.isNarrow(e.rank) {
 			key.component++

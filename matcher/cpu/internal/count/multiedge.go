@@ -11,13 +11,14 @@ import (
 	"motifd/matcher/cpu/internal/labeladj"
 	"motifd/matcher/cpu/internal/neighbors"
 	"motifd/matcher/cpu/internal/program"
+	"motifd/matcher/internal/truths"
 )
 
 // A pattern edge is part of a multi-edge if it may have several images between two data vertices, since it takes any
-// label or either direction, or if a parallel pattern edge may take the same image. Such edges are counted in sets:
-// those of a set lie between the same two pattern vertices and compete for data edges, those of different sets never
-// do. The multiplicity of a set for two data vertices is the number of ways to map its edges to different data edges
-// between them.
+// label, alternatives of labels or either direction, or the graph has parallel edges of its label, or if a parallel
+// pattern edge may take the same image. Such edges are counted in sets: those of a set lie between the same two pattern
+// vertices and compete for data edges, those of different sets never do. The multiplicity of a set for two data
+// vertices is the number of ways to map its edges to different data edges between them.
 
 // MultiEdge is the sets that lie between two blocks of a quotient and ask for the same labels and directions. Their
 // multiplicities multiply, since homomorphisms map each pattern edge independently; only parallel edges of the pattern
@@ -25,15 +26,19 @@ import (
 type MultiEdge struct {
 	kinds int            // index into Plan.multiKinds
 	exact bool           // a set is one edge, which takes every entry of the kind
-	Sets  [][]MemberEdge // each sorted by label, directions and rank
+	Sets  [][]MemberEdge // each sorted by label, directions, test and rank
 }
 
 // MemberEdge is a pattern edge of a set.
 type MemberEdge struct {
 	edge, rank int
 	label      dyngraph.LabelID
-	Dirs       uint8 // bits of dyngraph.Dir: directions in which the other block may see it
+	Dirs       uint8          // bits of dyngraph.Dir: directions in which the other block may see it
+	tests      []*truths.Test // one, or none
 }
+
+// testKey names the test; it is empty without one.
+func (b *MemberEdge) testKey() string { return testsKey(b.tests) }
 
 // IsSimple reports whether each visible data edge of the kind counts for one.
 func (b *MultiEdge) IsSimple() bool { return b.exact && len(b.Sets) == 1 }
@@ -61,7 +66,8 @@ func (s *Plan) groupMultiEdges() bool {
 				}
 			}
 		}
-		if len(set) == 1 && s.Pattern.EdgeLabels[i] != matcher.AnyLabel && !(s.Pattern.Directed && e.Either) {
+		if len(set) == 1 && !matcher.SeveralLabels(s.Pattern.EdgeLabels[i]) && !(s.Pattern.Directed && e.Either) &&
+			!s.Pattern.Several[i] {
 			continue
 		}
 		for _, k := range set {
@@ -84,7 +90,7 @@ func (s *Plan) groupMultiEdges() bool {
 // compete reports whether two pattern edges may have the same image.
 func (s *Plan) compete(i, k int) bool {
 	x, y := s.Pattern.EdgeLabels[i], s.Pattern.EdgeLabels[k]
-	return program.Parallel(s.Pattern.Query, i, k) && (x == y || x == matcher.AnyLabel || y == matcher.AnyLabel) &&
+	return program.Parallel(s.Pattern.Query, i, k) && matcher.LabelsMeet(x, y) &&
 		s.dirs(i, s.Pattern.Query.Edges[i].From)&s.dirs(k, s.Pattern.Query.Edges[i].From) != 0
 }
 
@@ -105,22 +111,25 @@ func (s *Plan) dirs(i, from int) uint8 {
 func (s *Plan) members(set []int, from int) []MemberEdge {
 	var bs []MemberEdge
 	for _, i := range set {
-		bs = append(bs, MemberEdge{i, s.rank[i], s.Pattern.EdgeLabels[i], s.dirs(i, from)})
+		bs = append(bs, MemberEdge{i, s.rank[i], s.Pattern.EdgeLabels[i], s.dirs(i, from), s.tests[i]})
 	}
 	slices.SortFunc(bs, func(a, b MemberEdge) int {
-		return cmp.Or(cmp.Compare(a.label, b.label), cmp.Compare(a.Dirs, b.Dirs), cmp.Compare(a.rank, b.rank))
+		return cmp.Or(cmp.Compare(a.label, b.label), cmp.Compare(a.Dirs, b.Dirs),
+			cmp.Compare(a.testKey(), b.testKey()), cmp.Compare(a.rank, b.rank))
 	})
 	return bs
 }
 
 // isAlike reports whether two edges of a set take the same data edges.
-func (b *MemberEdge) isAlike(o *MemberEdge) bool { return b.label == o.label && b.Dirs == o.Dirs }
+func (b *MemberEdge) isAlike(o *MemberEdge) bool {
+	return b.label == o.label && b.Dirs == o.Dirs && slices.Equal(b.tests, o.tests)
+}
 
 // multiKind returns the index of what a set asks for.
 func (s *Plan) multiKind(set []MemberEdge) int {
 	var key []byte
 	for _, b := range set {
-		key = fmt.Appendf(key, "%x.%d ", b.label, b.Dirs)
+		key = fmt.Appendf(key, "%x.%d%q ", b.label, b.Dirs, b.testKey())
 	}
 	at := slices.Index(s.multiKinds, string(key))
 	if at < 0 {
@@ -158,8 +167,8 @@ func (s *Plan) addMultiEdge(q *Quotient, b *partition, set []int, v, other int) 
 		}
 		q.Edges[x] = append(
 			q.Edges[x],
-			Edge{rank: seen[0].rank, kind: s.wildcard(k), Multi: &MultiEdge{kinds: kinds, exact: len(seen) == 1},
-				Label: k.Edge},
+			Edge{rank: seen[0].rank, kind: s.wildcard(k, nil), Label: k.Edge,
+				Multi: &MultiEdge{kinds: kinds, exact: len(seen) == 1 && seen[0].tests == nil}},
 		)
 	}
 	to := &q.Edges[x][at]
@@ -204,7 +213,7 @@ func (c *Counter) multiplicity(b *MultiEdge, x dyngraph.VertexID, ent []dyngraph
 // visibleOf counts the entries that an edge of a rank sees.
 func (c *Counter) visibleOf(ent []dyngraph.Entry, rank int) (n uint64) {
 	for _, e := range ent {
-		if c.admitsEdge(e, rank) {
+		if c.admitsEdge(e, rank, nil) {
 			n++
 		}
 	}
@@ -260,7 +269,7 @@ func (c *Counter) assign(
 	view := c.g.View(dyngraph.New)
 	for _, e := range ent {
 		from, to, label := view.Edge(e.Index())
-		if anchor >= 0 && c.isAnchor(from, to, label) {
+		if anchor >= 0 && c.isAnchor(e.Index(), from, to, label) {
 			continue
 		}
 		dir := uint8(1 << dyngraph.Out)
@@ -271,8 +280,8 @@ func (c *Counter) assign(
 			for i := range a.kinds {
 				k := &a.kinds[i]
 				mapped := state / k.radix % (k.n + 1)
-				if mapped == 0 || k.Dirs&dir == 0 || k.label != matcher.AnyLabel && k.label != label ||
-					check && !c.admitsEdge(e, k.rank) {
+				if mapped == 0 || k.Dirs&dir == 0 || !matcher.LabelFits(k.label, label) ||
+					(check || k.tests != nil) && !c.admitsEdge(e, k.rank, k.tests) {
 					continue
 				}
 				if n := a.ways[state-k.radix]; !n.IsZero() {
@@ -285,8 +294,11 @@ func (c *Counter) assign(
 }
 
 // isAnchor reports whether a data edge is the image of the anchor.
-func (c *Counter) isAnchor(from, to dyngraph.VertexID, label dyngraph.LabelID) bool {
+func (c *Counter) isAnchor(e dyngraph.EdgeIndex, from, to dyngraph.VertexID, label dyngraph.LabelID) bool {
 	b := &c.origin
+	if b.edge != dyngraph.NoEdge {
+		return e == b.edge
+	}
 	isReversed := !c.plan.Pattern.Directed && from == b.to && to == b.from
 	return label == b.label && (from == b.from && to == b.to || isReversed)
 }
@@ -330,7 +342,7 @@ func (c *Counter) edgeWays(e *Edge, w dyngraph.VertexID) matcher.Count {
 		return matcher.Count{}
 	case e.Multi != nil:
 		return c.multiplicity(e.Multi, x, ent, check)
-	case check && !c.admitsEdge(ent[0], e.rank):
+	case check && !c.admitsEdge(ent[0], e.rank, e.tests):
 		return matcher.Count{}
 	}
 	return matcher.CountOf(1)
@@ -374,7 +386,7 @@ func (c *Counter) gather(l *weighted, u int, to *filter, from []Edge) {
 		n := matcher.CountOf(1)
 		if e := &from[lead]; e.Multi != nil {
 			n = c.multiplicity(e.Multi, x, run, check)
-		} else if check && !c.admitsEdge(run[0], e.rank) {
+		} else if check && !c.admitsEdge(run[0], e.rank, e.tests) {
 			continue
 		}
 		for k := range from {

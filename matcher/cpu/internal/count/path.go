@@ -119,6 +119,7 @@ type pathCounter struct {
 	sums     []uint64
 	busy     bool // with a path or spider, whose pendants may not use it meanwhile
 	overflow bool // a number exceeded 64 bits
+	loaded   int  // sum of what readAhead loaded, so that the compiler keeps the loads
 }
 
 // ready makes room for the ways to n vertices.
@@ -126,6 +127,21 @@ func (x *pathCounter) ready(n int) {
 	if n > len(x.ways) {
 		x.ways = make([]uint64, n)
 	}
+}
+
+// readAhead loads where the blocks of some vertices begin, before they are looked up one after the other: the batch has
+// evicted most of the index, and these cache misses overlap. Without it trees take 1.03 to 1.2 times as long to count.
+func (c *Counter) readAhead(of []Reached) {
+	sum := 0
+	for i := range of {
+		sum += c.index.Start(of[i].Vertex)
+	}
+	for i := range of {
+		if at := c.index.Start(of[i].Vertex); at < len(c.index.Nbr) {
+			sum += int(c.index.Nbr[at])
+		}
+	}
+	c.paths.loaded += sum
 }
 
 // begin takes the scratch memory, with room for the ways to n vertices. It reports false when it is in use.
@@ -198,13 +214,14 @@ func (c *Counter) expand(l *pathStep, from int, of []Reached, side int) {
 		return
 	}
 	every := a.isEmpty()
+	c.readAhead(of)
 	for _, r := range of {
 		nbr, ent, check := c.neighbors(r.Vertex, e)
 		if !c.worker.StepBy(len(nbr)) {
 			break
 		}
 		for i, w := range nbr {
-			if check && !c.admitsEdge(ent[i], e.rank) {
+			if check && !c.admitsEdge(ent[i], e.rank, e.tests) {
 				continue
 			}
 			if x.ways[w] == 0 {
@@ -236,6 +253,7 @@ func (c *Counter) weigh(l *pathStep, images []Reached) []Reached {
 	}
 	mapped, kept := c.mapped, images[:0]
 	c.mapped |= 1 << l.at
+	c.readAhead(images)
 	for _, r := range images {
 		c.bind(l.members, r.Vertex)
 		n, fits := c.product(l.pendants).Uint64()
@@ -266,6 +284,7 @@ func (c *Counter) joinFrontiers(ch *path, lo, hi int) (matcher.Count, bool) {
 	}
 	var total matcher.Count
 	var sumHi, sumLo uint64
+	c.readAhead(x.frontier[few])
 	for _, r := range x.frontier[few] {
 		nbr, ent, check := c.neighbors(r.Vertex, e)
 		if !c.worker.StepBy(len(nbr)) {
@@ -273,7 +292,7 @@ func (c *Counter) joinFrontiers(ch *path, lo, hi int) (matcher.Count, bool) {
 		}
 		for i, w := range nbr {
 			n := x.ways[w]
-			if n == 0 || check && !c.admitsEdge(ent[i], e.rank) {
+			if n == 0 || check && !c.admitsEdge(ent[i], e.rank, e.tests) {
 				continue
 			}
 			h, l := bits.Mul64(n, r.Ways)

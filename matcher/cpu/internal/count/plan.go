@@ -3,11 +3,13 @@ package count
 import (
 	"math/bits"
 	"slices"
+	"strings"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu/internal/labeladj"
 	"motifd/matcher/internal/candidates"
+	"motifd/matcher/internal/truths"
 )
 
 // Plan is a pattern compiled for counting: the ranks of its edges, and the quotients whose homomorphisms are counted.
@@ -26,12 +28,19 @@ type Plan struct {
 	rank      []int               // by pattern edge
 	Quotients []*Quotient         // from fine to coarse, the first is the pattern itself; nil if there are too many
 	injective *Quotient           // the pattern itself with conflicts; nil if no two vertices can coincide
-	kinds     []uint64            // labeladj keys of all Edges
+	tests     [][]*truths.Test    // by pattern edge: its own test, or none
+	kinds     []edgeKind          // of all Edges
 	Wildcards []labeladj.Wildcard // those of the keys that are wildcards
 
 	sets       [][]int  // of competing pattern edges; see MultiEdge
 	setOf      []int    // by pattern edge: its set, or -1
 	multiKinds []string // descriptions of what sets ask for
+}
+
+// edgeKind is a labeladj key, and the tests of those edges that take only some of its entries.
+type edgeKind struct {
+	key   uint64
+	tests string // keys
 }
 
 // Weight is the signed factor of a quotient's homomorphisms in the number of matches.
@@ -44,15 +53,16 @@ type Weight struct {
 type Quotient struct {
 	index int
 	Weight
-	Finer     QuotientSet // quotients that refine this one: when one of them counts 0, so does this one
-	isFirst   []bool      // by pattern edge: the quotient identifies it with no edge of a lower rank
-	Members   []uint32    // by block: its pattern vertices
-	BlockOf   []int       // by pattern vertex: its block
-	Blocks    uint32      // the blocks
-	Adj       []uint32    // by block: the blocks joined to it
-	conflicts []uint32    // by block: blocks whose images could coincide with its own but must not
-	filters   []filter    // by block
-	Edges     [][]Edge    // by block
+	Finer     QuotientSet      // quotients that refine this one: when one of them counts 0, so does this one
+	isFirst   []bool           // by pattern edge: the quotient identifies it with no edge of a lower rank
+	tests     [][]*truths.Test // by pattern edge that isFirst: those of all edges identified with it
+	Members   []uint32         // by block: its pattern vertices
+	BlockOf   []int            // by pattern vertex: its block
+	Blocks    uint32           // the blocks
+	Adj       []uint32         // by block: the blocks joined to it
+	conflicts []uint32         // by block: blocks whose images could coincide with its own but must not
+	filters   []filter         // by block
+	Edges     [][]Edge         // by block
 }
 
 // filter tests whether a data vertex fits a block: it passes the tests of all members.
@@ -61,6 +71,9 @@ type filter struct {
 	moreTests []candidates.Test
 	// implied tells that each data vertex at the end of the block's only edge fits it; see Counter.unlessImplied.
 	implied bool
+	// label is the block's label where a member has alternatives: an anchor's end fits the member and need not fit the
+	// block. Otherwise it is AnyLabel.
+	label dyngraph.LabelID
 }
 
 // Edge leads from another block to a block. Pattern edges that the quotient identifies are one Edge, of their lowest
@@ -69,9 +82,10 @@ type Edge struct {
 	From         int    // a pattern vertex of the other block
 	fromAll      uint32 // all pattern vertices of the other block that have such an edge
 	rank         int
-	patternEdges edgeSet      // the pattern edges
-	kind         int          // index into Plan.kinds
-	Dir          dyngraph.Dir // as the other block sees it
+	patternEdges edgeSet        // the pattern edges
+	kind         int            // index into Plan.kinds
+	tests        []*truths.Test // of the pattern edges, each once; nil for a multi-edge, whose members have them
+	Dir          dyngraph.Dir   // as the other block sees it
 	Label        dyngraph.LabelID
 	Multi        *MultiEdge // nil if the edge has one image between two data vertices at most
 }
@@ -98,10 +112,15 @@ const maxEdges = 64
 func NewPlan(p *matcher.Plan, f *candidates.Filter) *Plan {
 	q := p.Query
 	n := len(q.Vertices)
-	if len(q.Edges) > maxEdges {
+	if len(q.Edges) > maxEdges || q.IsVertex() {
 		return nil
 	}
-	s := &Plan{Pattern: p, rank: make([]int, len(q.Edges))}
+	s := &Plan{Pattern: p, rank: make([]int, len(q.Edges)), tests: make([][]*truths.Test, len(q.Edges))}
+	for i := range s.tests {
+		if test := f.EdgeTest(p, i); test != nil {
+			s.tests[i] = []*truths.Test{test}
+		}
+	}
 	adj := make([]uint32, n)
 	for _, e := range q.Edges {
 		adj[e.From] |= 1 << e.To
@@ -168,6 +187,7 @@ func (s *Plan) quotient(index int, b *partition, conflicts []uint32, f *candidat
 	q := &Quotient{
 		index:     index,
 		isFirst:   make([]bool, len(s.rank)),
+		tests:     slices.Clone(s.tests),
 		Members:   b.members,
 		BlockOf:   b.blockOf,
 		Adj:       make([]uint32, n),
@@ -207,6 +227,7 @@ func (s *Plan) quotient(index int, b *partition, conflicts []uint32, f *candidat
 					continue
 				}
 				to.patternEdges.add(k)
+				to.tests = union(to.tests, s.tests[k])
 				for _, w := range [2]int{d.From, d.To} {
 					if b.blockOf[w] == b.blockOf[other] {
 						to.fromAll |= 1 << w
@@ -214,11 +235,12 @@ func (s *Plan) quotient(index int, b *partition, conflicts []uint32, f *candidat
 				}
 			}
 			to.From = bits.TrailingZeros32(to.fromAll)
-			if l := s.Label(b.members[x]); l != matcher.AnyLabel {
-				to.kind = s.kind(labeladj.Key(to.Dir, to.Label, l))
+			if l := s.Label(b.members[x]); !matcher.SeveralLabels(l) {
+				to.kind = s.kind(labeladj.Key(to.Dir, to.Label, l), to.tests)
 			} else {
-				to.kind = s.wildcard(labeladj.Wildcard{Dirs: 1 << to.Dir, Edge: to.Label, Nbr: l})
+				to.kind = s.wildcard(labeladj.Wildcard{Dirs: 1 << to.Dir, Edge: to.Label, Nbr: l}, to.tests)
 			}
+			q.tests[i] = to.tests
 			q.Edges[x] = append(q.Edges[x], to)
 		}
 	}
@@ -226,22 +248,41 @@ func (s *Plan) quotient(index int, b *partition, conflicts []uint32, f *candidat
 	return q
 }
 
-// kind returns the index of a labeladj key, which it adds if need be.
-func (s *Plan) kind(key uint64) int {
-	at := slices.Index(s.kinds, key)
+// union returns tests without repetition, sorted by key. It changes neither set.
+func union(a, b []*truths.Test) []*truths.Test {
+	if b == nil {
+		return a
+	}
+	all := slices.Concat(a, b)
+	slices.SortFunc(all, func(x, y *truths.Test) int { return strings.Compare(x.Key(), y.Key()) })
+	return slices.Compact(all)
+}
+
+// testsKey returns the keys of tests; it is empty without any.
+func testsKey(tests []*truths.Test) (key string) {
+	for _, t := range tests {
+		key += t.Key() + ";"
+	}
+	return key
+}
+
+// kind returns the index of a labeladj key and tests, which it adds if need be.
+func (s *Plan) kind(key uint64, tests []*truths.Test) int {
+	k := edgeKind{key, testsKey(tests)}
+	at := slices.Index(s.kinds, k)
 	if at < 0 {
 		at = len(s.kinds)
-		s.kinds = append(s.kinds, key)
+		s.kinds = append(s.kinds, k)
 	}
 	return at
 }
 
-// wildcard returns the index of the key of a wildcard, which it adds if need be.
-func (s *Plan) wildcard(w labeladj.Wildcard) int {
+// wildcard is kind for a wildcard.
+func (s *Plan) wildcard(w labeladj.Wildcard, tests []*truths.Test) int {
 	if !slices.Contains(s.Wildcards, w) {
 		s.Wildcards = append(s.Wildcards, w)
 	}
-	return s.kind(w.Key())
+	return s.kind(w.Key(), tests)
 }
 
 // isSameEdge reports whether the quotient identifies two pattern edges.
@@ -255,28 +296,30 @@ func (s *Plan) isSameEdge(b *partition, i, k int, e, d matcher.QueryEdge) bool {
 	return !s.Pattern.Directed && b.blockOf[e.From] == b.blockOf[d.To] && b.blockOf[e.To] == b.blockOf[d.From]
 }
 
-// Label returns the label of the data vertices that fit all members of a block, AnyLabel if no member has one.
+// Label returns the resolved label of the data vertices that fit all members of a block.
 func (s *Plan) Label(members uint32) dyngraph.LabelID {
+	common := matcher.AnyLabel
 	for m := members; m != 0; m &= m - 1 {
-		if l := s.Pattern.VertexLabels[bits.TrailingZeros32(m)]; l != matcher.AnyLabel {
-			return l
-		}
+		common = matcher.CommonLabels(common, s.Pattern.VertexLabels[bits.TrailingZeros32(m)])
 	}
-	return matcher.AnyLabel
+	return common
 }
 
 // filterOf returns the filter of a block with these members.
 func (s *Plan) filterOf(members uint32, f *candidates.Filter) filter {
-	t := filter{implied: true}
+	t := filter{implied: true, label: matcher.AnyLabel}
 	for m := members; m != 0; m &= m - 1 {
 		u := bits.TrailingZeros32(m)
+		if matcher.Alternatives(s.Pattern.VertexLabels[u]) != nil {
+			t.label = s.Label(members)
+		}
 		edges := 0
 		for _, e := range s.Pattern.Query.Edges {
 			if e.From == u || e.To == u {
 				edges++
 			}
 		}
-		t.implied = t.implied && edges == 1
+		t.implied = t.implied && edges == 1 && f.VertexTest(s.Pattern, u) == nil
 		if test := f.Test(s.Pattern, u); m == members {
 			t.test = test
 		} else if t.test != test {

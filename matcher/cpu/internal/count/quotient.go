@@ -96,10 +96,13 @@ func (a *partition) coefficient() (n matcher.Count, negative bool) {
 // IsTree reports whether the quotient has no cycles.
 func (q *Quotient) IsTree() bool { return q.size() == bits.OnesCount32(q.Blocks)-1 }
 
-// IsSimple reports whether each data edge counts for one in each multi-edge.
+// IsSimple reports whether each data edge counts for one in each edge: no edge has a test, and each multi-edge is
+// simple.
 func (q *Quotient) IsSimple() bool {
 	for _, edges := range q.Edges {
-		if slices.ContainsFunc(edges, func(e Edge) bool { return e.Multi != nil && !e.Multi.IsSimple() }) {
+		if slices.ContainsFunc(edges, func(e Edge) bool {
+			return e.tests != nil || e.Multi != nil && !e.Multi.IsSimple()
+		}) {
 			return false
 		}
 	}

@@ -212,6 +212,7 @@ func (c *Counter) push(last *pathStep, to, images []Reached) {
 		x.ways[r.Vertex] = uint64(i) + 1
 	}
 	e := last.from[0]
+	c.readAhead(images)
 	for _, r := range images {
 		nbr, ent, check := c.neighbors(r.Vertex, e)
 		if !c.worker.StepBy(len(nbr)) {
@@ -219,7 +220,7 @@ func (c *Counter) push(last *pathStep, to, images []Reached) {
 		}
 		for k, w := range nbr {
 			i := x.ways[w]
-			if i == 0 || check && !c.admitsEdge(ent[k], e.rank) {
+			if i == 0 || check && !c.admitsEdge(ent[k], e.rank, e.tests) {
 				continue
 			}
 			sum, carry := bits.Add64(x.sums[i-1], r.Ways, 0)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"motifd/dyngraph"
+	"motifd/matcher"
 	"motifd/matcher/cpu/internal/count"
 	"motifd/matcher/cpu/internal/labeladj"
 	"motifd/matcher/cpu/internal/program"
@@ -46,9 +47,13 @@ func (p *compiler) treeView(q *count.Quotient, at, from int) *treeView {
 		edgeLabel:  e.Label,
 		childLabel: p.plan.Label(q.Members[at]),
 	}
-	if e.Multi != nil {
+	switch {
+	case e.Multi != nil:
 		br.dirs = e.Multi.Sets[0][0].Dirs
+	case matcher.SeveralLabels(br.rootLabel) || matcher.SeveralLabels(br.childLabel):
+		br.dirs = 1 << e.Dir
 	}
+	br.multi = e.Multi != nil
 	for m := q.Adj[at] &^ (1 << from); m != 0; m &= m - 1 {
 		br.children = append(br.children, p.treeView(q, bits.TrailingZeros32(m), at))
 	}
@@ -94,7 +99,7 @@ func (p *compiler) enter(br *treeView) *treeView {
 		br = same
 	} else {
 		if br.dirs != 0 {
-			p.attachMulti(br)
+			p.attachWide(br)
 		} else {
 			br.edges, br.along, br.against, br.up = p.of.ends(br.dir, br.rootLabel, br.edgeLabel, br.childLabel)
 		}
@@ -110,15 +115,18 @@ func (p *compiler) enter(br *treeView) *treeView {
 	return br
 }
 
-// attachMulti finds the net edges and the way back of a view that hangs by a multi-edge.
-func (p *compiler) attachMulti(br *treeView) {
+// attachWide finds the net edges and the way back of a view that hangs by a multi-edge, or whose edge has an end with
+// alternatives.
+func (p *compiler) attachWide(br *treeView) {
 	triple := program.Triple{From: br.rootLabel, Edge: br.edgeLabel, To: br.childLabel}
 	br.edges, br.along = p.of.nets.WideGroup(triple, br.dirs), true
 	up := labeladj.Wildcard{Dirs: br.dirs, Edge: br.edgeLabel, Nbr: br.rootLabel}
 	if p.of.g.Directed() {
 		up.Dirs = br.dirs>>dyngraph.In&1<<dyngraph.Out | br.dirs>>dyngraph.Out&1<<dyngraph.In
 	}
-	br.up = up.Key()
+	if br.up = up.Key(); !br.multi && !matcher.SeveralLabels(br.rootLabel) {
+		br.up = labeladj.Key(dyngraph.Dir(bits.TrailingZeros8(up.Dirs)), br.edgeLabel, br.rootLabel)
+	}
 }
 
 // addGroup notes that net edges concern the view.

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"motifd/dyngraph"
+	"motifd/matcher"
 	"motifd/matcher/cpu/internal/count"
 )
 
@@ -59,7 +60,7 @@ func (f *estimator) changes(u, from int) (here, all float64) {
 			continue
 		}
 		below, cost := f.changes(v, u)
-		n := float64(f.Graph.VertexLabelCount(f.Plan.Label(f.Quotient.Members[u])))
+		n := float64(matcher.VertexCount(f.Graph, f.Plan.Label(f.Quotient.Members[u])))
 		here = min(n, here+n*f.MeanDegree(u, v)/1000+below*f.MeanDegree(v, u))
 		all += cost
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"motifd/dyngraph"
+	"motifd/matcher"
 	"motifd/matcher/cpu/internal/program"
 )
 
@@ -13,7 +14,8 @@ import (
 type treeView struct {
 	key        string
 	dir        dyngraph.Dir // of the edge, as the root sees it
-	dirs       uint8        // bits of dyngraph.Dir, if the edge is a multi-edge; otherwise 0
+	dirs       uint8        // bits of dyngraph.Dir, if the edge is a multi-edge or an end has alternatives; otherwise 0
+	multi      bool         // the edge is a multi-edge
 	rootLabel  dyngraph.LabelID
 	edgeLabel  dyngraph.LabelID
 	childLabel dyngraph.LabelID
@@ -120,7 +122,7 @@ func (br *treeView) build(k *Maintainer, phase uint64) bool {
 	view := k.g.View(dyngraph.New)
 	for w := range n {
 		id := dyngraph.VertexID(w)
-		if view.Label(id) != br.childLabel {
+		if !matcher.LabelFits(br.childLabel, view.Label(id)) {
 			continue
 		}
 		t, ok := product(br.children, id)

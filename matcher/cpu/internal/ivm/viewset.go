@@ -91,7 +91,7 @@ func compareViews(x, y *treeView) int { return strings.Compare(x.key, y.key) }
 // vertex that can have one.
 func (b *Views) size(anew []*treeView) (bytes int) {
 	add := func(br *treeView) {
-		bytes += int(b.g.IDBound())*CellBytes + b.g.VertexLabelCount(br.rootLabel)*DeltaBytes
+		bytes += int(b.g.IDBound())*CellBytes + matcher.VertexCount(b.g, br.rootLabel)*DeltaBytes
 	}
 	for _, br := range anew {
 		add(br)

@@ -34,7 +34,7 @@ func (a *Index) CatchUp(d *dyngraph.Delta) {
 		})
 		a.sortAndApply(a.stagedChanges)
 	}
-	if 2*a.free > len(a.Nbr) {
+	if 2*a.free > len(a.Nbr)+len(a.blocks) { // pack looks at all of both
 		a.pack()
 	}
 }
@@ -121,7 +121,7 @@ func (a *Index) list(to []change, d *dyngraph.Delta, staged bool, opOf func(*dyn
 	for i := range d.Net {
 		n := &d.Net[i]
 		op, ent := opOf(n), dyngraph.EntryOf(n.Edge, staged)
-		if op == noOperation || n.Replaced && n.Sign == dyngraph.Inserted {
+		if op == noOperation || n.Vertex || n.Replaced && n.Sign == dyngraph.Inserted {
 			continue
 		}
 		to = append(to,

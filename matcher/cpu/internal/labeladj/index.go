@@ -20,7 +20,7 @@ type Index struct {
 	Ent           []dyngraph.Entry // parallel to Nbr
 	wildcards     []Wildcard       // indexed in addition to the exact kinds
 	wildcardKinds []uint32         // their numbers
-	free          int              // slots of blocks that have moved; at half of all slots, blocks are packed
+	free          int              // slots of blocks that have moved or shrunk; when they are many, blocks are packed
 
 	staged        bool     // the staged batch is in the index
 	stagedChanges []change // its changes, sorted; empty when the batch was read with the graph
@@ -143,6 +143,9 @@ func (a *Index) Of(v dyngraph.VertexID, kind uint32) (nbr []dyngraph.VertexID, e
 	}
 	return nil, nil, false
 }
+
+// Start is where the block of a vertex begins in Nbr.
+func (a *Index) Start(v dyngraph.VertexID) int { return a.blocks[v].start }
 
 // stagedEnd marks an end of a directory: some entries of the kind are staged.
 const stagedEnd = 1 << 31

@@ -7,16 +7,17 @@ import (
 	"motifd/matcher"
 )
 
-// Wildcard is a kind that some counted pattern needs beside the exact kinds, since one of its edges has no label or no
-// direction: neighbours along edges of one direction or both, with one label or any, to vertices with one label or any.
+// Wildcard is a kind that some counted pattern needs beside the exact kinds, since one of its edges has no label,
+// alternatives of labels or no direction, or one of its vertices has no label or alternatives: neighbours along edges
+// of one direction or both to vertices, each with one label, one of a label set, or any.
 // Parallel edges to a neighbour are adjacent entries. Each wildcard costs a second copy of its entries.
 type Wildcard struct {
 	Dirs      uint8 // bit 1<<d for each dyngraph.Dir d
 	Edge, Nbr dyngraph.LabelID
 }
 
-// anyLabel and unknownLabel stand for AnyLabel and UnknownLabel in the key of a wildcard. No graph has that many
-// labels.
+// anyLabel and unknownLabel stand for AnyLabel and UnknownLabel in the key of a wildcard. All other resolved labels are
+// less: labels of graphs and label sets.
 const (
 	anyLabel     = 1<<29 - 1
 	unknownLabel = 1<<29 - 2
@@ -36,12 +37,12 @@ func (w Wildcard) Key() uint64 {
 
 // takes reports whether the wildcard covers edges of a direction and label.
 func (w *Wildcard) takes(d dyngraph.Dir, edge dyngraph.LabelID) bool {
-	return w.Dirs>>d&1 != 0 && (w.Edge == matcher.AnyLabel || w.Edge == edge)
+	return w.Dirs>>d&1 != 0 && matcher.LabelFits(w.Edge, edge)
 }
 
 // admits reports whether the wildcard covers neighbours with a label.
 func (w *Wildcard) admits(nbr dyngraph.LabelID) bool {
-	return w.Nbr == matcher.AnyLabel || w.Nbr == nbr
+	return matcher.LabelFits(w.Nbr, nbr)
 }
 
 // numberWildcards assigns numbers to the wildcards, after all exact kinds of the graph, and lists by exact kind the

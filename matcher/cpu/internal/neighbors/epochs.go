@@ -62,6 +62,9 @@ func (f *epochs) outdate(g *dyngraph.Graph, d *dyngraph.Delta, changed []candida
 	view := g.View(dyngraph.New)
 	for i := range d.Net {
 		n := &d.Net[i]
+		if n.Vertex {
+			continue
+		}
 		from, to := view.Label(n.From), view.Label(n.To)
 		if c.MayRead(from, to) {
 			f.advance(n.From, program.LabelEpoch(to))

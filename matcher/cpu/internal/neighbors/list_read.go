@@ -8,24 +8,24 @@ import (
 	"motifd/matcher/internal/candidates"
 )
 
-// read fills the list with what passes the test of a step in a range.
+// read fills the list with what passes the tests of a step and of its back edge in a range.
 func (l *List) read(c *Lists, r dyngraph.Range, b *program.BackEdge, st *program.Step) {
 	*l = List{Vertices: l.Vertices[:0], Entries: l.Entries[:0]}
 	r.Rewind()
 	for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
-		if len(st.OrTests) == 0 {
+		if len(st.OrTests) == 0 && b.Test == nil {
 			l.add(nbrs, ents, c.bits, c.words, st.Test)
 			continue
 		}
 		for i := range nbrs {
-			l.addIf(c, nbrs[i], ents[i], st)
+			l.addIf(c, nbrs[i], ents[i], b, st)
 		}
 	}
 }
 
-// addIf adds a neighbour if it passes.
-func (l *List) addIf(c *Lists, w dyngraph.VertexID, e dyngraph.Entry, st *program.Step) {
-	if st.Passes(c.bits[int(w)*c.words:]) {
+// addIf adds a neighbour if it passes, and the edge to it.
+func (l *List) addIf(c *Lists, w dyngraph.VertexID, e dyngraph.Entry, b *program.BackEdge, st *program.Step) {
+	if (b.Test == nil || c.truths.Either(b.Test, e)) && st.Passes(c.bits[int(w)*c.words:]) {
 		l.Vertices, l.Entries, l.Staged = append(l.Vertices, w), append(l.Entries, e), l.Staged || e.Staged()
 	}
 }

@@ -8,9 +8,11 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher/cpu/internal/program"
 	"motifd/matcher/internal/candidates"
+	"motifd/matcher/internal/truths"
 )
 
-// List holds the neighbors of one data vertex that pass a ListKey, ascending, with their entries. It is read-only.
+// List holds the neighbors of one data vertex that pass a ListKey, ascending, with their entries. Edges are in it that
+// pass the key's test in some view. It is read-only.
 type List struct {
 	Vertices []dyngraph.VertexID
 	Entries  []dyngraph.Entry
@@ -51,6 +53,7 @@ type Lists struct {
 	g       *dyngraph.Graph
 	bits    []uint64
 	words   int
+	truths  *truths.Table
 	epochs  *epochs
 	options *Options
 	shared  *sharedLists
@@ -70,7 +73,7 @@ const (
 
 // Attach makes the worker read the graph, the candidate bits and the cache as they are now.
 func (c *Lists) Attach(g *dyngraph.Graph, f *candidates.Filter, of *Cache) {
-	c.g, c.bits, c.words, c.epochs = g, f.Bits(), f.Words(), &of.epochs
+	c.g, c.bits, c.words, c.truths, c.epochs = g, f.Bits(), f.Words(), f.Truths(), &of.epochs
 	c.options, c.shared, c.table = &of.Options, &of.lists, of.lists.now.Load()
 	if c.table == nil {
 		c.renew()

@@ -5,6 +5,7 @@ import (
 	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/matcher/internal/candidates"
+	"motifd/matcher/internal/truths"
 )
 
 // Admission decides whether a data vertex or a data edge may extend the partial match at hand. Every search asks it,
@@ -15,8 +16,10 @@ import (
 //     they read no list.
 //   - Admits, Conflict, IsImage, Excluded: conditions between a vertex and the images of earlier steps (injectivity,
 //     symmetry).
-//   - AdmitsEdge, ChecksEdges: the order of net edges (DESIGN A2). Meets: conditions on an edge.
-//   - Hold, Add: conditions between edges, and a time window; see Conditions.
+//   - AdmitsEdge, ChecksEdges: the order of net edges (DESIGN A2). Meets: conditions on an edge alone. Neighbor lists
+//     hold only edges that meet them in some view, so that of a list only staged edges are asked: AdmitsListed.
+//   - MeetsVertex: conditions on a revised vertex alone, for which candidate bits are not exact, and its order.
+//   - Hold, Add: conditions between elements, and a time window; see Conditions.
 //   - BackEdge.Admits: conditions between parallel edges.
 //
 // A worker has one of its own. Lists, intersections and memos hold what depends on none of Sign, Which, Anchor and
@@ -35,12 +38,14 @@ type Admission struct {
 	excluded [2][matcher.MaxVertices]uint32
 
 	graph  *dyngraph.Graph
+	delta  *dyngraph.Delta // of the staged batch; nil for none
+	truths *truths.Table
 	values []property.Value // scratch
 }
 
-// Attach makes the admission read the order of the staged batch and the candidate bits.
-func (a *Admission) Attach(g *dyngraph.Graph, f *candidates.Filter) {
-	a.graph, a.orders, a.bits, a.words = g, g.OrderTable(), f.Bits(), f.Words()
+// Attach makes the admission read the orders of the staged batch, which may be nil, and the candidate bits.
+func (a *Admission) Attach(g *dyngraph.Graph, d *dyngraph.Delta, f *candidates.Filter) {
+	a.graph, a.delta, a.orders, a.bits, a.words, a.truths = g, d, g.OrderTable(), f.Bits(), f.Words(), f.Truths()
 }
 
 // Passes reports whether data vertex w is a candidate of a step, by conditions on w alone.
@@ -112,7 +117,23 @@ func (x Excluded) Has(w uint32) bool {
 // AdmitsEdge reports whether a data edge may be the image of a pattern edge other than the anchor.
 func (a *Admission) AdmitsEdge(e dyngraph.Entry) bool { return !e.Staged() || a.visible(e) }
 
-// ChecksEdges reports whether AdmitsEdge may not hold for some edges of a list. staged tells that some may be staged.
+// AdmitsListed reports whether a data edge of a list may be the image of a back edge with a test, which is nil if there
+// is none. The list holds the edges that pass it in some view.
+func (a *Admission) AdmitsListed(test *truths.Test, e dyngraph.Entry) bool {
+	return !e.Staged() || a.visible(e) && a.Meets(test, e)
+}
+
+// MayAdmit reports whether a data edge belongs into a list of those that pass a test.
+func (a *Admission) MayAdmit(test *truths.Test, e dyngraph.Entry) bool {
+	return test == nil || a.truths.Either(test, e)
+}
+
+// AdmitsFound is AdmitsListed for a data edge that was found in the graph itself.
+func (a *Admission) AdmitsFound(test *truths.Test, e dyngraph.Entry) bool {
+	return a.AdmitsEdge(e) && a.Meets(test, e)
+}
+
+// ChecksEdges reports whether AdmitsListed may not hold for some edges of a list. staged tells that some may be staged.
 func (a *Admission) ChecksEdges(staged bool) bool { return staged }
 
 // visible reports whether the search sees a staged edge. The view of an incremental search is that of the batch just

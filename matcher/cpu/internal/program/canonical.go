@@ -19,8 +19,9 @@ type CanonicalOrder struct {
 	// there is no other.
 	Parallel [][]int
 	// Closes lists, by pattern edge, the conditions that can be tested once the edge is mapped, when edges are mapped
-	// in pattern order behind the anchor's.
-	Closes [][]*matcher.Condition
+	// in pattern order behind the anchor's and all vertices. Settled lists, by step, those that read nothing but
+	// vertices and the anchor's edge, and can be tested once the step is mapped.
+	Closes, Settled [][]*matcher.Condition
 }
 
 // CanonicalStep extends a Step of a canonical order.
@@ -81,8 +82,8 @@ func CompileCanonical(p *matcher.Plan, f *candidates.Filter, o *matcher.Order, f
 		}
 		in.Steps = append(in.Steps, s)
 	}
-	c := &CanonicalOrder{Order: Compile(p, &in, f, new(ListKeys), p.Query.Unit == matcher.Subgraphs), fixed: fixed,
-		Parallel: make([][]int, len(p.Query.Edges))}
+	order := compile(p, &matcher.Member{Order: in}, f, new(ListKeys), p.Query.Unit == matcher.Subgraphs, true)
+	c := &CanonicalOrder{Order: order, fixed: fixed, Parallel: make([][]int, len(p.Query.Edges))}
 	for e := range p.Query.Edges {
 		for other := range p.Query.Edges {
 			if other == e || Parallel(p.Query, e, other) {
@@ -115,22 +116,35 @@ func CompileCanonical(p *matcher.Plan, f *candidates.Filter, o *matcher.Order, f
 	return c
 }
 
-// closeConditions fills in Closes.
+// closeConditions fills in Closes and Settled.
 func (c *CanonicalOrder) closeConditions(p *matcher.Plan) {
+	c.Settled = make([][]*matcher.Condition, len(c.Order.Steps))
 	if p.Own == nil {
 		return
 	}
 	c.Closes = make([][]*matcher.Condition, len(p.Query.Edges))
+	at := make([]int, len(p.Query.Vertices))
+	for i := range c.Order.Steps {
+		at[c.Order.Steps[i].Vertex] = i
+	}
 	for i := range p.Conditions {
-		last := -1
+		if p.Conditions[i].Own() {
+			continue
+		}
+		edge, step := -1, 1
 		for _, r := range p.Conditions[i].Elements {
-			if r.Index != c.Anchor {
-				last = max(last, r.Index)
+			switch {
+			case !r.Edge:
+				step = max(step, at[r.Index])
+			case r.Index != c.Anchor:
+				edge = max(edge, r.Index)
 			}
 		}
-		if !p.Conditions[i].Own() {
-			c.Closes[last] = append(c.Closes[last], &p.Conditions[i])
+		of := &c.Settled[step]
+		if edge >= 0 {
+			of = &c.Closes[edge]
 		}
+		*of = append(*of, &p.Conditions[i])
 	}
 }
 
@@ -191,7 +205,8 @@ func (c *CanonicalOrder) findPath(p *matcher.Plan, f *candidates.Filter, at []in
 		v, e := c.Steps[k].Vertex, from[k]
 		k = other(e, k)
 		b := backEdge(p, e, v, k)
-		along := BackEdge{Edge: e, Label: b.Label, Dir: b.Dir, Either: b.Either}
+		along := BackEdge{Edge: e, Label: b.Label, Labels: labelsOf(b.Label), Dir: b.Dir, Either: b.Either,
+			Test: f.EdgeTest(p, e)}
 		st.Path = append(st.Path, PathStep{BackEdge: along, Vertex: v, Test: f.Test(p, v)})
 		st.PathFrom = k
 	}
@@ -220,9 +235,10 @@ func (c *CanonicalOrder) findAlike(i int) {
 
 // alike reports whether two steps always have the same candidates and must take different ones.
 func alike(a, b *CanonicalStep) bool {
-	return !a.OnPath && !b.OnPath && !a.HasOwn && !b.HasOwn && len(a.Back) > 0 && len(a.Back) == len(a.Groups) &&
+	return !a.OnPath && !b.OnPath && len(a.Back) > 0 && len(a.Back) == len(a.Groups) &&
 		a.Test == b.Test &&
 		slices.EqualFunc(a.Back, b.Back, func(x, y BackEdge) bool {
-			return x.Step == y.Step && x.Label == y.Label && x.Dir == y.Dir && x.Either == y.Either
+			return x.Step == y.Step && x.Label == y.Label && x.Dir == y.Dir && x.Either == y.Either &&
+				x.Test == y.Test
 		})
 }

@@ -11,12 +11,33 @@ import (
 // CompileRows compiles the anchored orders of a plan for a search for rows, by anchored order. Of each coalesced class
 // (DESIGN A6) the first member's order stands for all, and the others are nil; with apart no orders are coalesced.
 func CompileRows(p *matcher.Plan, f *candidates.Filter, keys *ListKeys, apart bool) []*Order {
+	rows := compileRows(p, f, keys, apart, false)
+	if p.Query.ReadsVertices() {
+		for i, o := range compileRows(p, f, keys, apart, true) {
+			if o != nil {
+				rows[i].Revising = o
+			}
+		}
+	}
+	return rows
+}
+
+// compileRows is CompileRows for batches that revise vertices, or for others.
+func compileRows(p *matcher.Plan, f *candidates.Filter, keys *ListKeys, apart, revises bool) []*Order {
 	rows := make([]*Order, len(p.Anchored))
 	symmetric := p.Query.Unit == matcher.Subgraphs
 	if apart {
 		for i := range rows {
-			rows[i] = Compile(p, &p.Anchored[i], f, keys, symmetric)
+			rows[i] = compile(p, &matcher.Member{Order: p.Anchored[i]}, f, keys, symmetric, revises)
 			rows[i].finish(keys)
+		}
+		return rows
+	}
+	if p.Alike != nil {
+		for i := range p.Alike {
+			o := compile(p, &p.Alike[i], f, keys, symmetric, revises)
+			o.finish(keys)
+			rows[p.Alike[i].Anchor] = o
 		}
 		return rows
 	}
@@ -25,10 +46,7 @@ func CompileRows(p *matcher.Plan, f *candidates.Filter, keys *ListKeys, apart bo
 		var members []*Order
 		for k := range c.Members {
 			m := &c.Members[k]
-			o := Compile(p, &m.Order, f, keys, symmetric)
-			for _, image := range m.Images {
-				o.Images = append(o.Images, o.imageColumns(image))
-			}
+			o := compile(p, m, f, keys, symmetric, revises)
 			o.finish(keys)
 			members = append(members, o)
 		}
@@ -41,7 +59,7 @@ func CompileRows(p *matcher.Plan, f *candidates.Filter, keys *ListKeys, apart bo
 	return rows
 }
 
-// imageColumns returns an entry of Order.Images.
+// imageColumns returns the Form.Columns of an image.
 func (o *Order) imageColumns(image matcher.Image) []int {
 	columns := make([]int, o.Width())
 	n := len(image.Vertices)
@@ -57,10 +75,11 @@ func (o *Order) imageColumns(image matcher.Image) []int {
 // mergeClass returns the order of the steps that the members of a class share. A candidate passes if it passes the test
 // of any member; the search keeps track of the members that are still possible.
 func mergeClass(p *matcher.Plan, c *matcher.Class, members []*Order, f *candidates.Filter, keys *ListKeys) *Order {
-	o := &Order{Plan: p, Anchor: members[0].Anchor, Conditions: members[0].Conditions,
+	o := &Order{Plan: p, Anchor: members[0].Anchor, AnchorTest: members[0].AnchorTest,
 		Steps: slices.Clone(members[0].Steps[:c.Shared]), Members: members}
 	for i := range o.Steps {
 		s := &o.Steps[i]
+		s.Tested, s.MapsFirst, s.Prior = false, false, 0 // members test their own
 		var classes []int
 		for k := range c.Members {
 			v := c.Members[k].Order.Steps[i].Vertex
@@ -74,7 +93,7 @@ func mergeClass(p *matcher.Plan, c *matcher.Class, members []*Order, f *candidat
 		s.Back = slices.Clone(s.Back)
 		for k := range s.Back {
 			b := &s.Back[k]
-			key := ListKey{Dir: b.Dir, Label: b.Label, Class: classes[0]}
+			key := ListKey{Dir: b.Dir, Label: b.Label, Class: classes[0], Test: b.Test.Key()}
 			if len(classes) > 1 {
 				key.Others = fmt.Sprint(classes[1:])
 			}

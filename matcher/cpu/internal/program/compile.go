@@ -1,32 +1,43 @@
 package program
 
 import (
+	"slices"
+
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/internal/candidates"
+	"motifd/matcher/internal/truths"
 )
 
 // Order is a compiled matching order: a matcher.Order with candidate tests, list keys and admission constraints.
 type Order struct {
 	Plan   *matcher.Plan
 	Anchor int // pattern edge of the anchor, or -1 in a static order
-	Steps  []Step
-	Slots  int // frames that the steps take; see Step.Slot
+	// AnchorTest is what the anchor's edge must meet alone; nil if nothing.
+	AnchorTest *truths.Test
+	Steps      []Step
+	Slots      int // frames that the steps take; see Step.Slot
 	// SortedTail is the number of last pattern vertices by which rows that agree in all others are found in ascending
 	// order.
 	SortedTail int
 	Suffix     *Suffix // or nil
-	// LastColumns are the row columns that the last step fills, and the last two, vertices first.
-	LastColumns [2][]uint16
 	// Members are the orders of a coalesced class (DESIGN A6); this order then holds the steps that they share. nil
 	// otherwise. SharedColumns are the row columns that the shared steps fill; the i-th of the class is the i-th of a
 	// member.
 	Members       []*Order
 	SharedColumns []int
-	// Images are the automorphisms by which each match yields further matches: by row column, the column to copy.
-	Images [][]int
-	// Conditions are nil for a query without any.
-	Conditions *Conditions
+	// Forms are the rows that a match yields. Where there are Variants, each has some of them.
+	Forms []Form
+	// Variants are the conditions that a match must meet to yield rows. nil for a query without any between elements,
+	// and without a window.
+	Variants []*Conditions
+	// Columns are those of the values that Readings read, by number.
+	Columns []int
+	// Last is the Prior of a step behind the last one.
+	Last int
+	// Revising is this order for batches that revise vertices: candidate bits do not tell then in which view a revised
+	// vertex meets the conditions on it. nil without conditions on vertices.
+	Revising *Order
 }
 
 // Step is one step of an Order: it maps a pattern vertex, and the pattern edges from it to vertices mapped earlier.
@@ -39,12 +50,15 @@ type Step struct {
 	// MustDiffer are the earlier steps whose image this step's must be compared with for injectivity.
 	MustDiffer []int
 	// Simple tells that each back edge has one data edge at most between two given vertices: it has one label and one
-	// direction, and no pattern edge is parallel to it.
+	// direction, no pattern edge is parallel to it, and the graph has no parallel edges of the label.
 	Simple bool
-	// HasOwn tells that some back edges have conditions of their own, Tested that mapping the step completes conditions
-	// on several edges, or that there is a window.
-	HasOwn, Tested bool
-	Less           []Less // symmetry constraints with earlier steps
+	// HasOwn tells that some back edges have a test. Tested tells that the step tests what it has mapped: it has
+	// Readings, or MapsFirst, which tells of conditions on its vertex or others that need it mapped.
+	HasOwn, Tested, MapsFirst bool
+	Prior                     int // one more than the last step before that is Tested; 0 for none
+	Readings                  []Reading
+	HasBeside                 bool   // some of Readings has limits beside
+	Less                      []Less // symmetry constraints with earlier steps
 	// Windows are tests of the candidates as a whole.
 	Windows []Window
 	// EdgeLess are pairs of parallel pattern edges whose images must ascend by symmetry.
@@ -53,14 +67,17 @@ type Step struct {
 
 // BackEdge is a pattern edge from a step's vertex to one mapped earlier.
 type BackEdge struct {
-	Edge          int // pattern edge
-	Step          int // earlier step
-	Label         dyngraph.LabelID
-	Dir           dyngraph.Dir // as the earlier vertex sees the edge
-	Either        bool         // in either direction
-	ListKey       int          // number of the key of the neighbor lists; simple steps only
+	Edge    int // pattern edge
+	Step    int // earlier step
+	Label   dyngraph.LabelID
+	Dir     dyngraph.Dir // as the earlier vertex sees the edge
+	Either  bool         // in either direction
+	ListKey int          // number of the key of the neighbor lists; simple steps only
+	// Labels are those of its images that are read one after the other; nil for any label.
+	Labels        []dyngraph.LabelID
 	NeighborLabel dyngraph.LabelID
-	Epoch         EpochKey // of the neighbor lists
+	Epoch         EpochKey     // of the neighbor lists
+	Test          *truths.Test // what a data edge must meet alone; nil if nothing
 	// Parallel are the pattern edges parallel to this one that are mapped before it.
 	Parallel []int
 }
@@ -71,9 +88,27 @@ type Less struct {
 	Greater bool
 }
 
+// Form is a row that a match yields: the match itself, or an image of it under an automorphism of the pattern.
+type Form struct {
+	// Columns are, by row column, the column of the match's row to copy; nil for the match itself.
+	Columns []int
+	// Last are the row columns that the last step fills, and the last two, vertices first.
+	Last [2][]uint16
+}
+
 // Compile compiles an order. With symmetric the plan's symmetry constraints hold: one match of each orbit is found.
 // keys numbers the list keys of all orders of a backend.
 func Compile(p *matcher.Plan, o *matcher.Order, f *candidates.Filter, keys *ListKeys, symmetric bool) *Order {
+	c := compile(p, &matcher.Member{Order: *o}, f, keys, symmetric, false)
+	if p.Query.ReadsVertices() {
+		c.Revising = compile(p, &matcher.Member{Order: *o}, f, keys, symmetric, true)
+	}
+	return c
+}
+
+// compile compiles an order with images, for batches that revise vertices, or for others.
+func compile(p *matcher.Plan, m *matcher.Member, f *candidates.Filter, keys *ListKeys, symmetric, revises bool) *Order {
+	o := &m.Order
 	c := &Order{Plan: p, Anchor: o.Edge, Steps: make([]Step, len(o.Steps)), Slots: len(o.Steps)}
 	at := make([]int, len(p.Query.Vertices))
 	for i := range o.Steps {
@@ -83,8 +118,9 @@ func Compile(p *matcher.Plan, o *matcher.Order, f *candidates.Filter, keys *List
 		s := Step{Vertex: from.Vertex, Slot: i, Test: f.Test(p, from.Vertex), Simple: true}
 		for _, b := range from.Back {
 			nb := BackEdge{Edge: b.Edge, Step: b.Step, Label: b.Label, Dir: b.Dir, Either: b.Either,
-				NeighborLabel: p.VertexLabels[from.Vertex]}
-			key := ListKey{Dir: b.Dir, Label: b.Label, Class: class}
+				Labels: labelsOf(b.Label), NeighborLabel: p.VertexLabels[from.Vertex], Test: f.EdgeTest(p, b.Edge)}
+			s.HasOwn = s.HasOwn || nb.Test != nil
+			key := ListKey{Dir: b.Dir, Label: b.Label, Class: class, Test: nb.Test.Key()}
 			nb.ListKey, nb.Epoch = keys.Number(key, p.VertexLabels[o.Steps[b.Step].Vertex], nb.NeighborLabel, class)
 			if o.Edge >= 0 && Parallel(p.Query, o.Edge, b.Edge) {
 				nb.Parallel = append(nb.Parallel, o.Edge)
@@ -94,7 +130,7 @@ func Compile(p *matcher.Plan, o *matcher.Order, f *candidates.Filter, keys *List
 					nb.Parallel = append(nb.Parallel, e)
 				}
 			}
-			if b.Either || b.Label == matcher.AnyLabel || nb.Parallel != nil {
+			if b.Either || matcher.SeveralLabels(b.Label) || nb.Parallel != nil || p.Several[b.Edge] {
 				s.Simple = false
 			}
 			s.Back = append(s.Back, nb)
@@ -122,14 +158,28 @@ func Compile(p *matcher.Plan, o *matcher.Order, f *candidates.Filter, keys *List
 		}
 		c.Steps[i] = s
 	}
-	c.addConditions(p, o)
+	if o.Edge >= 0 {
+		c.AnchorTest = f.EdgeTest(p, o.Edge)
+	}
+	c.addConditions(p, m, f, revises)
 	if symmetric {
 		c.findWindows()
 	}
-	for n := 1; n <= min(len(c.LastColumns), len(c.Steps)); n++ {
-		c.LastColumns[n-1] = c.columnsOf(c.Steps[len(c.Steps)-n:])
-	}
 	return c
+}
+
+// formOf returns the form of an order's matches under an automorphism, given as a Form's Columns.
+func (o *Order) formOf(columns []int) Form {
+	f := Form{Columns: columns}
+	for n := 1; n <= min(len(f.Last), len(o.Steps)); n++ {
+		f.Last[n-1] = o.columnsOf(o.Steps[len(o.Steps)-n:])
+		if columns != nil {
+			for i, from := range f.Last[n-1] {
+				f.Last[n-1][i] = uint16(slices.Index(columns, int(from)))
+			}
+		}
+	}
+	return f
 }
 
 // columnsOf lists the row columns that steps fill, vertices first.
@@ -147,15 +197,14 @@ func (o *Order) columnsOf(steps []Step) (columns []uint16) {
 
 // finish fills in how the rows of a complete order leave it.
 func (o *Order) finish(c *ListKeys) {
-	if o.SortedTail = o.sortedVertices(); !o.Plan.Query.Conditioned() { // suffixes are kept for all queries
-		o.Suffix = c.suffixOf(o)
-	}
+	o.SortedTail = o.sortedVertices()
+	o.Suffix = c.suffixOf(o)
 }
 
 // sortedVertices returns Order.SortedTail: the length of the longest tail of the pattern's vertices, the anchor's
 // aside, that the steps map in pattern order.
 func (o *Order) sortedVertices() int {
-	if o.Images != nil || o.Members != nil {
+	if len(o.Forms) > 1 || o.Members != nil {
 		return 0 // rows of several matches alternate
 	}
 	at := make([]int, len(o.Steps))
@@ -209,6 +258,25 @@ func (b *BackEdge) Dirs() []dyngraph.Dir {
 		return []dyngraph.Dir{dyngraph.Out, dyngraph.In}
 	}
 	return bothDirs[b.Dir : b.Dir+1]
+}
+
+// labelsOf returns BackEdge.Labels.
+func labelsOf(l dyngraph.LabelID) []dyngraph.LabelID {
+	if l == matcher.AnyLabel {
+		return nil
+	}
+	return matcher.EachLabel(l)
+}
+
+// Runs is how many ranges of a graph hold the edges of one direction that the labels admit.
+func (b *BackEdge) Runs() int { return max(len(b.Labels), 1) }
+
+// Run returns one of the Runs of a vertex in a direction.
+func (b *BackEdge) Run(g *dyngraph.Graph, v dyngraph.VertexID, dir dyngraph.Dir, i int) dyngraph.Range {
+	if b.Labels == nil {
+		return g.RangeAll(v, dir)
+	}
+	return g.Range(v, dir, b.Labels[i])
 }
 
 var bothDirs = []dyngraph.Dir{dyngraph.Out, dyngraph.In}

@@ -21,7 +21,7 @@ func TestSortedTail(t *testing.T) {
 		if n := o.sortedVertices(); n != c.tail {
 			t.Errorf("%v: %d", c.vertices, n)
 		}
-		o.Images = [][]int{{}}
+		o.Forms = make([]Form, 2)
 		if n := o.sortedVertices(); n != 0 {
 			t.Errorf("%v with images: %d", c.vertices, n)
 		}

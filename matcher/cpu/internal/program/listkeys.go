@@ -23,6 +23,13 @@ func (c *ListKeys) Number(key ListKey, reader, nbr dyngraph.LabelID, classes ...
 	if c.numbers == nil {
 		c.numbers = map[ListKey]int{}
 	}
+	// Epochs know single labels and any label: lists of alternatives are outdated as those of any label.
+	if matcher.SeveralLabels(reader) {
+		reader = matcher.AnyLabel
+	}
+	if matcher.SeveralLabels(nbr) {
+		nbr = matcher.AnyLabel
+	}
 	at, ok := c.numbers[key]
 	if !ok {
 		at = len(c.numbers)
@@ -65,13 +72,14 @@ func readerHash(reader, nbr dyngraph.LabelID) uint64 {
 	return (uint64(reader)<<32 | uint64(nbr)) * 0x9e3779b97f4a7c15 >> 52
 }
 
-// ListKey is the key of a neighbor list within its vertex: the edges' direction and label, and the class that the
-// neighbors pass.
+// ListKey is the key of a neighbor list within its vertex: the edges' direction and label, what they meet alone, and
+// the class that the neighbors pass.
 type ListKey struct {
 	Dir    dyngraph.Dir
 	Label  dyngraph.LabelID
 	Class  int
 	Others string // further classes, as text, of which any will do; empty for none
+	Test   string // key of the test that the edges pass in some view; empty for none
 }
 
 // EpochKey names the two epochs of its vertex that a list depends on. The label epoch changes with an edge to a

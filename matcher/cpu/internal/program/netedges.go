@@ -15,12 +15,14 @@ type NetEdges struct {
 	recent  [256]groupEntry // direct-mapped cache of groups, by a hash of the triple
 	Touched []*NetGroup     // groups that have edges of the staged batch
 	wide    []*wideNetGroup // groups that Touched does not list: one for each kind of wide pattern edge
+	// KeepOrders fills in the orders of all groups, not only of those whose label has parallel edges.
+	KeepOrders bool
 }
 
 // wideNetGroup holds the net edges that can be the image of a wide pattern edge (one of several labels, or of either
 // direction), each from the image of its first end to that of its second; some of them in both orientations.
 type wideNetGroup struct {
-	NetGroup       // its Triple may hold AnyLabel
+	NetGroup       // its Triple may hold AnyLabel and label sets
 	dirs     uint8 // directions in which the first end may see the edge: bits of dyngraph.Dir
 }
 
@@ -32,6 +34,7 @@ type NetGroup struct {
 	Triple
 	batch       uint64       // phase of the last batch with edges of the group
 	Pairs       [2][]NetPair // of that batch, by SignIndex
+	Orders      [2][]uint32  // likewise, parallel to Pairs: in the batch; empty unless they are kept
 	LastChanged uint64       // the last committed phase with edges of the group
 	Kept        bool         // the group outlives a clean-up: a maintained view reads it
 }
@@ -107,6 +110,9 @@ func (n *NetEdges) Read(g *dyngraph.Graph, d *dyngraph.Delta, batch uint64) {
 		}
 		for i := range some {
 			e := &some[i]
+			if e.Vertex {
+				continue
+			}
 			k := Triple{ends[i][0], e.Label, ends[i][1]}
 			entry := &n.recent[(uint32(k.From)*9+uint32(k.Edge)*81+uint32(k.To))%uint32(len(n.recent))]
 			if entry.group == nil || entry.Triple != k {
@@ -115,11 +121,15 @@ func (n *NetEdges) Read(g *dyngraph.Graph, d *dyngraph.Delta, batch uint64) {
 			at := entry.group
 			if at.batch != batch {
 				at.batch, at.Pairs[0], at.Pairs[1] = batch, at.Pairs[0][:0], at.Pairs[1][:0]
+				at.Orders[0], at.Orders[1] = at.Orders[0][:0], at.Orders[1][:0]
 				n.Touched = append(n.Touched, at)
 			}
 			s := SignIndex(e.Sign)
 			turn := (e.From ^ e.To) & entry.swap
 			at.Pairs[s] = append(at.Pairs[s], NetPair{e.From ^ turn, e.To ^ turn})
+			if n.KeepOrders || g.HasParallel(e.Label) {
+				at.Orders[s] = append(at.Orders[s], uint32(from+i))
+			}
 		}
 	}
 	for _, w := range n.wide {
@@ -130,11 +140,14 @@ func (n *NetEdges) Read(g *dyngraph.Graph, d *dyngraph.Delta, batch uint64) {
 // read adds the net edges of the batch that fit the wide edge.
 func (w *wideNetGroup) read(touched []*NetGroup, directed bool, batch uint64) {
 	for _, g := range touched {
-		if w.Edge != matcher.AnyLabel && w.Edge != g.Edge {
+		if !matcher.LabelFits(w.Edge, g.Edge) {
 			continue
 		}
-		ahead := w.From == g.From && w.To == g.To && (!directed || w.dirs>>dyngraph.Out&1 != 0)
-		back := w.From == g.To && w.To == g.From && (!directed || w.dirs>>dyngraph.In&1 != 0)
+		fit := func(from, to dyngraph.LabelID) bool {
+			return matcher.LabelFits(w.From, from) && matcher.LabelFits(w.To, to)
+		}
+		ahead := (!directed || w.dirs>>dyngraph.Out&1 != 0) && fit(g.From, g.To)
+		back := (!directed || w.dirs>>dyngraph.In&1 != 0) && fit(g.To, g.From)
 		if !ahead && !back {
 			continue
 		}

@@ -24,7 +24,7 @@ type suffixKey struct {
 
 // suffixOf returns the last suffix of an order, nil if it has none.
 func (c *ListKeys) suffixOf(o *Order) *Suffix {
-	if o.Images != nil || o.Members != nil {
+	if len(o.Forms) > 1 || o.Members != nil {
 		return nil
 	}
 	for d := len(o.Steps) - 2; d >= 2; d-- {
@@ -38,7 +38,8 @@ func (c *ListKeys) suffixOf(o *Order) *Suffix {
 // suffixAt returns the suffix that starts at step d, nil if none does.
 func (c *ListKeys) suffixAt(o *Order, d int) *Suffix {
 	s1, s2 := &o.Steps[d], &o.Steps[d+1]
-	if !s1.Simple || !s2.Simple || len(s1.Back) != 1 || len(s2.Back) > 2 || len(s1.Less)+len(s2.Less) > 0 {
+	if !s1.Simple || !s2.Simple || s1.Tested || s2.Tested || len(s1.Back) != 1 ||
+		len(s2.Back) > 2 || len(s1.Less)+len(s2.Less) > 0 {
 		return nil
 	}
 	e := &Suffix{S1: d, Root: s1.Back[0].Step, BackToS1: -1}

@@ -47,8 +47,12 @@ type array struct {
 	watch func(stage string) error
 }
 
-// bounds are exclusive upper bounds of the ids, labels and edge indexes in use.
-type bounds struct{ vertices, labels, edges int }
+// bounds are exclusive upper bounds of the ids, labels and edge indexes in use. A label of an edge is followed by
+// layers bits that tell parallel edges apart.
+type bounds struct{ vertices, labels, layers, edges int }
+
+// nbrBits returns how many bits of a kind are for the label of the neighbour.
+func (b bounds) nbrBits() int { return kernels.NbrBits(b.labels << b.layers) }
 
 // slots holds the columns of an array.
 type slots struct {
@@ -218,7 +222,7 @@ func (a *array) reserveOps(ops, staged int) error {
 
 // reserveBounds makes room for vertices and edges. lost is true if the tables by vertex have lost their content.
 func (a *array) reserveBounds(b bounds) (lost bool, err error) {
-	a.bound = bounds{max(a.bound.vertices, b.vertices, 1), max(a.bound.labels, b.labels, 1),
+	a.bound = bounds{max(a.bound.vertices, b.vertices, 1), max(a.bound.labels, b.labels, 1), b.layers,
 		max(a.bound.edges, b.edges, 1)}
 	sides := a.bound.vertices * a.dirs
 	if lost, err = a.span.Reserve(sides * kernels.SpanSize); err != nil {
@@ -243,7 +247,7 @@ func (a *array) params() *kernels.Update {
 		ScratchRow: a.scratchRow.Ptr, ScratchNbr: a.scratchNbr.Ptr, ScratchEnt: a.scratchEnt.Ptr,
 		Control: a.control.Ptr,
 		Dirs:    uint32(a.dirs), IDBits: uint32(bits.Len(uint(a.bound.vertices - 1))),
-		LabelBits: uint32(bits.Len(uint(a.bound.labels - 1))),
+		LabelBits: uint32(bits.Len(uint(a.bound.labels<<a.bound.layers - 1))),
 		NbrBits:   uint32(a.nbrBits), NbrUsed: uint32(a.nbrUsed()), Height: uint32(bits.Len(uint(a.now.leaves - 1))),
 		ScratchSize: uint32(a.scratch()), Entries: uint32(a.entries)}
 }

@@ -64,14 +64,17 @@ func (w *twin) op(from, to, label, edge uint32) kernels.Op {
 
 // edge returns the edge that an operation is about.
 func (w *twin) edge(o kernels.Op) [3]uint32 {
-	return [3]uint32{o.From, o.To, o.Back >> kernels.NbrBits(w.labels)}
+	return [3]uint32{o.From, o.To, o.Back &^ kernels.Stays >> kernels.NbrBits(w.labels)}
 }
 
 func (w *twin) put(o kernels.Op) {
+	if o.From == o.To {
+		return
+	}
 	for end := range 2 {
 		v, nbr, dir, kind := o.From, o.To, 0, o.Kind&^kernels.Out
 		if end == 1 {
-			v, nbr, dir, kind = o.To, o.From, w.dirs-1, o.Back
+			v, nbr, dir, kind = o.To, o.From, w.dirs-1, o.Back&^kernels.Stays
 		}
 		k := mirror.Entry{Row: uint64(v)<<32 | uint64(dir)<<31 | uint64(kind), Nbr: nbr}
 		if o.Kind&kernels.Out != 0 && o.Ent&kernels.Staged == 0 {
@@ -85,9 +88,14 @@ func (w *twin) put(o kernels.Op) {
 // settle ends the staged batch.
 func (w *twin) settle(end bool) {
 	for _, o := range w.staged {
+		if o.From == o.To {
+			continue
+		}
 		goes := o.Kind&kernels.Out != 0
 		k := w.edge(o)
-		if goes == end {
+		if o.Back&kernels.Stays != 0 {
+			o.Kind &^= kernels.Out
+		} else if goes == end {
 			if e, ok := w.have[k]; ok {
 				w.free = append(w.free, e)
 				delete(w.have, k)
@@ -143,6 +151,16 @@ func (w *twin) batch(n, m int) (ops []kernels.Op) {
 		ops = append(ops, w.op(from, to, k[2], e))
 	}
 	w.rng.Shuffle(len(ops), func(i, j int) { ops[i], ops[j] = ops[j], ops[i] })
+	for range w.rng.IntN(3) {
+		v := w.vertex()
+		ops = slices.Insert(ops, w.rng.IntN(len(ops)+1), kernels.NoEdge(uint32(v)), kernels.NoEdge(uint32(v)))
+	}
+	for _, k := range deleted[min(m, len(deleted)):][:min(w.rng.IntN(4), len(deleted)-min(m, len(deleted)))] {
+		o := w.op(k[0], k[1], k[2], w.have[k])
+		o.Back |= kernels.Stays
+		ops = append(ops, o, o)
+		ops[len(ops)-2].Kind |= kernels.Out
+	}
 	return ops
 }
 
@@ -226,7 +244,14 @@ func (w *twin) compare(t *testing.T, a mirror.Array) {
 	}
 	for i, o := range w.staged {
 		e := o.Ent &^ kernels.Staged
-		if order := uint32(i+1) | o.Kind&kernels.Out; c.Order[e] != order ||
+		order := uint32(i+1) | o.Kind&kernels.Out
+		if o.Back&kernels.Stays != 0 && o.Kind&kernels.Out == 0 {
+			order |= kernels.Replaced
+		}
+		if o.Back&kernels.Stays != 0 && o.Kind&kernels.Out != 0 { // the new version has the order, a vertex none
+			continue
+		}
+		if c.Order[e] != order ||
 			c.Net[i] != (kernels.Net{Edge: e, From: o.From, To: o.To}) {
 			t.Fatalf("net edge %d: order %x, not %x, %+v", i, c.Order[e], order, c.Net[i])
 		}
@@ -260,6 +285,9 @@ func (w *twin) play(t *testing.T, a mirror.Array, batches int, size func(i int) 
 			end = mirror.Aborted
 		case !seen && !aborts:
 			for _, o := range batch {
+				if o.Back&kernels.Stays != 0 {
+					continue
+				}
 				o.Ent &^= kernels.Staged
 				ops = append(ops, o)
 			}

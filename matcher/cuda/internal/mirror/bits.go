@@ -10,10 +10,11 @@ import (
 	"motifd/matcher/cuda/device"
 )
 
-// vertices makes room for the bits of the filter, ordered by class number, and for the labels. If they are stale or
-// lost, it copies those of all vertices. patch copies those of touched vertices.
+// vertices makes room for the words of vertices and for the labels. If they are stale or lost, it copies those of all
+// vertices. patch copies those of touched vertices. The words of a vertex are the bits of the filter, ordered by class
+// number; then, if programs read values of vertices, bits that tell in which columns it has values, and these values.
 func (m *Mirror) vertices() error {
-	vertices, words := int(m.g.IDBound()), m.filter.NumberWords()
+	vertices, words := int(m.g.IDBound()), m.vertexWords()
 	fresh, err := m.bits.Reserve(8 * max(1, vertices*words))
 	if err != nil {
 		return err
@@ -36,7 +37,7 @@ func (m *Mirror) vertices() error {
 // patch queues copies of the bits and labels of the touched vertices on the array's stream. asked is true if there were
 // any.
 func (m *Mirror) patch() (asked bool, err error) {
-	vertices, words := int(m.g.IDBound()), m.filter.NumberWords()
+	vertices, words := int(m.g.IDBound()), m.vertexWords()
 	// An aborted batch may have touched vertices that no longer exist.
 	m.touched = slices.DeleteFunc(m.touched, func(v dyngraph.VertexID) bool { return int(v) >= vertices })
 	n := len(m.touched)
@@ -81,15 +82,30 @@ func (m *Mirror) patch() (asked bool, err error) {
 	return true, nil
 }
 
-// vertex writes the bits of a vertex to row and returns its label. A vertex that the filter does not know is no
-// candidate.
+// vertexWords returns the number of words of a vertex.
+func (m *Mirror) vertexWords() int {
+	return m.filter.NumberWords() + presence(m.ofVertices) + len(m.ofVertices)
+}
+
+// vertex writes the words of a vertex to row and returns its label. A vertex that the filter does not know is no
+// candidate. Of a revised vertex it writes the new values: if they matter for a plan, the device does not search it.
 func (m *Mirror) vertex(v dyngraph.VertexID, row []uint64) uint32 {
+	view, bits := m.g.View(dyngraph.New), row[:m.filter.NumberWords()]
 	if int(v) < m.filter.Vertices() {
-		m.filter.ByNumber(v, row)
+		m.filter.ByNumber(v, bits)
 	} else {
-		clear(row)
+		clear(bits)
 	}
-	return uint32(m.g.View(dyngraph.New).Label(v))
+	has := row[len(bits):][:presence(m.ofVertices)]
+	clear(has)
+	values := row[len(bits)+len(has):]
+	for i, c := range m.ofVertices {
+		x := view.VertexValue(v, c)
+		if values[i] = uint64(x.Whole()); !x.IsNull() {
+			has[i/64] |= 1 << (i % 64)
+		}
+	}
+	return uint32(view.Label(v))
 }
 
 // allVertices copies the bits and labels of all vertices, in parts of 32 MiB.

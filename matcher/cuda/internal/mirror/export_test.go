@@ -31,7 +31,7 @@ func (a Array) Load(entries, vertices, labels, edges int, label []uint32,
 	if err := of.Put(kernels.Bytes(label)); err != nil {
 		return err
 	}
-	err := a.a.load(entries, bounds{vertices, labels, edges}, of.Ptr, next)
+	err := a.a.load(entries, bounds{vertices: vertices, labels: labels, edges: edges}, of.Ptr, next)
 	if e := of.Free(); err == nil {
 		err = e
 	}
@@ -45,7 +45,7 @@ func (a Array) Update(ops []kernels.Op, staged int, end Outcome, vertices, label
 		return err
 	}
 	device.InParts(len(ops), runtime.GOMAXPROCS(0), func(i, j int) { copy(to[i:j], ops[i:]) })
-	if err := a.a.begin(len(ops), staged, end, bounds{vertices, labels, edges}); err != nil {
+	if err := a.a.begin(len(ops), staged, end, bounds{vertices: vertices, labels: labels, edges: edges}); err != nil {
 		return err
 	}
 	return a.a.finish()

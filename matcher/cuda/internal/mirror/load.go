@@ -24,7 +24,7 @@ const leastRun = 1 << 12
 func (a *array) load(entries int, b bounds, label kernels.Ptr,
 	next func(row []uint64, nbr, ent []uint32) (int, error)) error {
 	a.rest()
-	a.entries, a.before, a.nbrBits = entries, 0, kernels.NbrBits(b.labels)
+	a.entries, a.before, a.nbrBits = entries, 0, b.nbrBits()
 	leaves := leavesFor(entries)
 	if err := a.now.Reserve(a.dev, leaves); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (a *array) load(entries int, b bounds, label kernels.Ptr,
 		}
 		n := r.n
 		if done+n < entries {
-			n = r.whole(a.page.Host)
+			n = r.whole(a.page.Host, b.layers)
 		}
 		if n == 0 {
 			if err := a.grow(&r); err != nil {
@@ -99,11 +99,11 @@ func (r *loading) columns(host []byte, from, to int) (row []uint64, nbr, ent []u
 		view[uint32](host[12*r.size:], r.size)[from:to]
 }
 
-// whole returns the number of entries before the last row, which may be incomplete.
-func (r *loading) whole(host []byte) int {
+// whole returns the number of entries before the last row, which may be incomplete. A row has all layers of its label.
+func (r *loading) whole(host []byte, layers int) int {
 	row, _, _ := r.columns(host, 0, r.n)
 	n := r.n - 1
-	for n > 0 && row[n-1] == row[r.n-1] {
+	for n > 0 && row[n-1]>>layers == row[r.n-1]>>layers {
 		n--
 	}
 	return n

@@ -25,10 +25,14 @@ type Mirror struct {
 	threads int
 
 	edges *array
-	bits  device.Buffer // by vertex
+	bits  device.Buffer // by vertex: its words
 	label device.Buffer // by vertex
 	data  device.Buffer // changed bits and labels, before they are written to these two
 	page  device.Page   // the same on the host
+	facts facts         // of edges
+	above layers        // of parallel edges
+
+	ofVertices []int // columns of vertices that programs read
 
 	Loaded       bool         // the device has the edges
 	staged       bool         // the device has the staged batch
@@ -51,11 +55,13 @@ func New(dev kernels.Device, g *dyngraph.Graph, f *candidates.Filter, threads in
 	for _, b := range m.buffers() {
 		b.Dev = dev
 	}
-	m.page.Dev, m.edges.trace = dev, t
+	m.page.Dev, m.facts.page.Dev, m.edges.trace = dev, dev, t
 	return m
 }
 
-func (m *Mirror) buffers() []*device.Buffer { return []*device.Buffer{&m.bits, &m.label, &m.data} }
+func (m *Mirror) buffers() []*device.Buffer {
+	return []*device.Buffer{&m.bits, &m.label, &m.data, &m.facts.words, &m.facts.data}
+}
 
 // Free gives all memory back.
 func (m *Mirror) Free() error {
@@ -63,19 +69,29 @@ func (m *Mirror) Free() error {
 	if e := device.FreeAll(m.buffers()); err == nil {
 		err = e
 	}
-	if e := m.page.Free(); err == nil {
-		err = e
+	for _, p := range []*device.Page{&m.page, &m.facts.page} {
+		if e := p.Free(); err == nil {
+			err = e
+		}
 	}
 	return err
 }
 
+// Shows tells whether the device can search a staged batch. It cannot where the batch lists vertices, for which the
+// device has no places.
+func Shows(d *dyngraph.Delta) bool { return d.Listed == 0 }
+
 // Stage begins a batch, whose changes of candidate bits and labels must be copied. Its edges are sent to the device now
-// if the last batch was searched there, and otherwise by the first search. A batch that replaces edges must not be
-// searched there: the device has one version of an edge.
+// if the last batch was searched there, and otherwise by the first search. A batch that the device does not show must
+// not be searched there.
 func (m *Mirror) Stage(d *dyngraph.Delta) {
 	m.staged, m.searched = false, false
 	m.touch(d)
-	if !m.searchedLast || !m.Loaded || len(d.Net) == 0 || d.Replaced > 0 || m.kindsDiffer() {
+	m.facts.stage(m.g, d)
+	if m.Loaded && !m.above.stage(m.g, d) {
+		m.forget() // the labels of the device change
+	}
+	if !m.searchedLast || !m.Loaded || len(d.Net) == 0 || !Shows(d) || m.kindsDiffer() {
 		return
 	}
 	if err := m.begin(d); err != nil {
@@ -86,6 +102,7 @@ func (m *Mirror) Stage(d *dyngraph.Delta) {
 // Ended ends the staged batch.
 func (m *Mirror) Ended(d *dyngraph.Delta, end Outcome) {
 	m.touch(d)
+	m.facts.ended(m.g, d)
 	if len(d.Net) > 0 {
 		m.searchedLast = m.searched
 	}
@@ -95,7 +112,7 @@ func (m *Mirror) Ended(d *dyngraph.Delta, end Outcome) {
 		m.end, m.staged = end, false
 	case end == Committed:
 		for i := range d.Net {
-			if d.Net[i].Replaced { // its entries stay
+			if n := &d.Net[i]; n.Replaced || n.Vertex { // its entries stay, if any
 				continue
 			}
 			o := m.opOf(&d.Net[i])
@@ -106,6 +123,9 @@ func (m *Mirror) Ended(d *dyngraph.Delta, end Outcome) {
 			m.forget() // copying the graph is cheaper
 		}
 	}
+	if d.NewParallel && end == Aborted {
+		m.forget() // an edge that stays may have another layer than 0
+	}
 }
 
 // forget makes the next CatchUp copy all edges.
@@ -113,14 +133,20 @@ func (m *Mirror) forget() {
 	m.Loaded, m.staged, m.end, m.missed = false, false, Open, nil
 }
 
-// opOf returns the operation that stages a net edge.
+// opOf returns the operation that stages a net edge, or a version of a vertex.
 func (m *Mirror) opOf(n *dyngraph.NetEdge) kernels.Op {
-	view, nbrBits := m.g.View(dyngraph.New), m.edges.nbrBits
+	if n.Vertex {
+		return kernels.NoEdge(uint32(n.From))
+	}
+	view, nbrBits, label := m.g.View(dyngraph.New), m.edges.nbrBits, m.above.label(n.Label, n.Edge)
 	o := kernels.Op{Ent: uint32(n.Edge) | kernels.Staged, From: uint32(n.From), To: uint32(n.To),
-		Kind: kernels.KindOf(uint32(n.Label), uint32(view.Label(n.To)), nbrBits),
-		Back: kernels.KindOf(uint32(n.Label), uint32(view.Label(n.From)), nbrBits)}
+		Kind: kernels.KindOf(label, uint32(view.Label(n.To)), nbrBits),
+		Back: kernels.KindOf(label, uint32(view.Label(n.From)), nbrBits)}
 	if n.Sign == dyngraph.Deleted {
 		o.Kind |= kernels.Out
+	}
+	if n.Replaced {
+		o.Back |= kernels.Stays
 	}
 	return o
 }
@@ -131,15 +157,20 @@ func (m *Mirror) touch(d *dyngraph.Delta) {
 		return
 	}
 	m.touched = append(m.touched, d.Touched...)
+	for i := range d.Revised {
+		m.touched = append(m.touched, d.Revised[i].Vertex)
+	}
 	if len(m.touched) > 1<<16 && len(m.touched) > int(m.g.IDBound())/4 {
 		m.BitsStale, m.touched = true, m.touched[:0] // copying all is cheaper
 	}
 }
 
-// CatchUp updates the mirror to the present state of the graph. d is the staged batch, or nil. After an error, the next
-// call copies everything. ctx cancels a copy of the whole graph.
-func (m *Mirror) CatchUp(ctx context.Context, d *dyngraph.Delta) error {
+// CatchUp updates the mirror to the present state of the graph. d is the staged batch, or nil; of the edges that it
+// replaces, the mirror gets the versions of a view. After an error, the next call copies everything. ctx cancels a copy
+// of the whole graph.
+func (m *Mirror) CatchUp(ctx context.Context, d *dyngraph.Delta, which dyngraph.Which) error {
 	m.searched = true
+	m.facts.show(m.g, d, which)
 	err := m.follow(ctx, d)
 	if err != nil {
 		m.again()
@@ -151,12 +182,15 @@ func (m *Mirror) CatchUp(ctx context.Context, d *dyngraph.Delta) error {
 func (m *Mirror) again() {
 	m.edges.rest() // queued copies may read memory that is written next
 	m.forget()
-	m.BitsStale = true
+	m.BitsStale, m.facts.stale = true, true
 }
 
 func (m *Mirror) follow(ctx context.Context, d *dyngraph.Delta) error {
 	if err := m.vertices(); err != nil {
 		return fmt.Errorf("copying candidates to the device: %w", err)
+	}
+	if err := m.allFacts(); err != nil {
+		return fmt.Errorf("copying values of edges to the device: %w", err)
 	}
 	if m.kindsDiffer() {
 		m.forget()
@@ -186,12 +220,16 @@ func (m *Mirror) loadAndUpdate(ctx context.Context, d *dyngraph.Delta) error {
 
 // kindsDiffer reports whether the number of labels has changed the encoding of kinds.
 func (m *Mirror) kindsDiffer() bool {
-	return m.Loaded && m.edges.nbrBits != kernels.NbrBits(m.g.Labels())
+	return m.Loaded && m.edges.nbrBits != m.bounds().nbrBits()
 }
 
 func (m *Mirror) bounds() bounds {
-	return bounds{int(m.g.IDBound()), m.g.Labels(), int(m.g.EdgeBound())}
+	return bounds{vertices: int(m.g.IDBound()), labels: m.g.Labels(), layers: m.above.bits, edges: int(m.g.EdgeBound())}
 }
+
+// Layers returns how many bits of a label on the device tell parallel edges apart: the label of an edge is that of the
+// graph, times 2^Layers, plus its layer. CatchUp may change it.
+func (m *Mirror) Layers() int { return m.above.bits }
 
 // load copies all entries, including those of the staged batch. update then sends the staged batch itself.
 func (m *Mirror) load(ctx context.Context) error {
@@ -201,6 +239,9 @@ func (m *Mirror) load(ctx context.Context) error {
 		err = m.edges.q.Sync()
 	}
 	if err != nil {
+		return err
+	}
+	if err := m.above.load(m.g); err != nil {
 		return err
 	}
 	leaf, at := 0, 0 // the next entry is number at of leaf-1
@@ -217,8 +258,9 @@ func (m *Mirror) load(ctx context.Context) error {
 					rows, nbrs, ents = m.g.Leaf(leaf, rows)
 					leaf, at = leaf+1, 0
 				}
-				for ; at < len(nbrs) && n < len(row); at, n = at+1, n+1 {
-					row[n], nbr[n], ent[n] = rows[at], uint32(nbrs[at]), uint32(ents[at])
+				for ; at < len(nbrs) && n < len(row); at++ {
+					row[n], nbr[n], ent[n] = m.above.row(rows[at], ents[at].Index()), uint32(nbrs[at]), uint32(ents[at])
+					n++
 				}
 			}
 			return n, nil
@@ -233,11 +275,15 @@ func (m *Mirror) update(d *dyngraph.Delta) error {
 		return err
 	}
 	asked, err := m.patch() // while the device updates the array
+	if err != nil {
+		return err
+	}
+	also, err := m.patchFacts()
 	switch {
 	case err != nil:
 	case m.edges.asked != nil:
 		err = m.edges.finish()
-	case asked:
+	case asked || also:
 		err = m.edges.q.Sync()
 	}
 	return err
@@ -276,9 +322,9 @@ func (m *Mirror) Graph() kernels.Graph {
 	a := &m.edges.now
 	return kernels.Graph{Row: a.row.Ptr, Nbr: a.nbr.Ptr, Ent: a.ent.Ptr, Count: a.count.Ptr, FenceRow: a.fenceRow.Ptr,
 		FenceNbr: a.fenceNbr.Ptr, Span: m.edges.span.Ptr,
-		Order: m.edges.order.Ptr, Bits: m.bits.Ptr, Label: m.label.Ptr, Words: uint32(m.filter.NumberWords()),
+		Order: m.edges.order.Ptr, Bits: m.bits.Ptr, Label: m.label.Ptr, Words: uint32(m.vertexWords()),
 		Dirs:    uint32(m.edges.dirs),
-		NbrBits: uint32(m.edges.nbrBits)}
+		NbrBits: uint32(m.edges.nbrBits), Where: m.where()}
 }
 
 // Slots returns the number of slots in the array, which is an upper bound of any number of neighbours.
@@ -289,14 +335,15 @@ func (m *Mirror) Slots() int { return m.edges.now.leaves * kernels.LeafSlots }
 // every batch, even if the device is never used, so it must be cheap.
 func (m *Mirror) Behind(d *dyngraph.Delta) (all, own uint64) {
 	const ofEdge = 2 * 16 // bytes of two entries: applying an operation costs more than copying it
-	words := uint64(m.filter.NumberWords())
+	words := uint64(m.vertexWords())
 	bits := uint64(m.g.IDBound()) * 8 * words
-	whole := uint64(m.g.Edges())*ofEdge + bits
+	facts := m.facts.behind(m.g)
+	whole := uint64(m.g.Edges())*ofEdge + bits + facts
 	if !m.Loaded {
 		return whole, 0
 	}
 	begun := m.staged && m.edges.asked != nil
-	all = uint64(len(m.missed))*ofEdge + uint64(len(m.touched))*8*words
+	all = uint64(len(m.missed))*ofEdge + uint64(len(m.touched))*8*words + facts
 	if m.BitsStale {
 		all += bits
 	}

@@ -24,7 +24,7 @@ func TestA9ScratchHoldsWhatItSays(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range 200 {
 		a := newArray(roomy{}, false)
-		a.now.leaves, a.bound = 1+rng.IntN(1<<20), bounds{1, 1, 1}
+		a.now.leaves, a.bound = 1+rng.IntN(1<<20), bounds{vertices: 1, labels: 1, edges: 1}
 		if err := a.reserveLeaves(a.now.leaves); err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,6 @@
+// The kernels with conditions, compiled for the emulator. They are the same code as those without, so they are compiled
+// apart.
+#define MOTIFD_EMULATE
+#include "../wbmflatwhere.cu"
+#include "../wbmrowswhere.cu"
+#include "../wbmwhere.cu"

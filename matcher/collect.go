@@ -1,0 +1,138 @@
+package matcher
+
+import (
+	"slices"
+
+	"motifd/dyngraph"
+)
+
+// concern says what of a batch may concern a query: the bit of side 0 or 1 is set when net edges of that sign fit it.
+type concern uint8
+
+// noted is set in every concern, so that it is not 0 when no net edge fits.
+const noted concern = 1 << 2
+
+func (c concern) side(sign dyngraph.Sign) bool { return c>>sideOf(sign)&1 != 0 }
+
+// sideOf returns the index of a sign in AnchorEntry.Mark, and its bit in a concern.
+func sideOf(sign dyngraph.Sign) int {
+	if sign == dyngraph.Deleted {
+		return 0
+	}
+	return 1
+}
+
+// collect finds the queries that the batch may concern, by name (DESIGN A3): those with an oriented edge that some net
+// edge fits, those whose witness breaks, and those whose suspension is to be obeyed.
+func (s *stepper) collect() {
+	e := s.e
+	e.round++
+	e.found = e.found[:0]
+	if e.can.Concern == nil {
+		s.noteFitting()
+	} else if len(s.d.Net) > 0 {
+		e.can.Concern(func(plan int, sign dyngraph.Sign) { e.note(plan, 1<<sideOf(sign)) })
+	}
+	if len(e.witnesses) > 0 {
+		for i := range s.d.Net {
+			if n := &s.d.Net[i]; n.Sign == dyngraph.Deleted {
+				for _, r := range e.witnesses[changedBy(n)] {
+					e.note(r.at, 0)
+				}
+			}
+		}
+	}
+	for i := range s.b.Decisions {
+		x := &s.b.Decisions[i]
+		if r := e.queries[x.Query]; r != nil && !r.state.Removed && !r.state.Suspended &&
+			r.state.Query.Version == x.Version {
+			e.note(r.at, 0)
+		}
+	}
+	for _, r := range e.active {
+		if r.lost || e.asked[r.state.Query.Name] || r.unsure() && s.touches(r) {
+			e.note(r.at, 0)
+		}
+	}
+	s.takeNoted()
+}
+
+// note adds to what the batch may concern of an active query.
+func (e *Engine) note(at int, c concern) {
+	if e.concerned[at] == 0 {
+		e.found = append(e.found, at)
+	}
+	e.concerned[at] |= c | noted
+}
+
+// noteFitting notes the queries that net edges fit, going by labels, and those in which the revision of a vertex may
+// matter.
+func (s *stepper) noteFitting() {
+	e := s.e
+	view := e.g.View(dyngraph.New)
+	for i := range s.d.Net {
+		n := &s.d.Net[i]
+		side := sideOf(n.Sign)
+		if n.Vertex {
+			for x := range e.revised.Of(view.Label(n.From), n.Revised) {
+				if x.asked.Begins(e.g, n) {
+					e.note(x.of.at, 1<<side)
+				}
+			}
+		} else if fits := e.anchors.Of(view.Label(n.From), n.Label, view.Label(n.To)); fits.Mark[side] != e.round {
+			fits.Mark[side] = e.round
+			for _, f := range fits.List {
+				e.note(f.Of.at, 1<<side)
+			}
+		}
+	}
+}
+
+// takeNoted makes the work of the step from the queries that were noted.
+func (s *stepper) takeNoted() {
+	e := s.e
+	if 16*len(e.found) > len(e.active) {
+		e.found = e.found[:0]
+		for at, c := range e.concerned {
+			if c != 0 {
+				e.found = append(e.found, at)
+			}
+		}
+	} else {
+		slices.Sort(e.found)
+	}
+	if n := len(e.found); cap(e.work) < n {
+		e.work = make([]work, n+n/2)
+	}
+	s.work = e.work[:len(e.found)]
+	for i, at := range e.found {
+		r := e.active[at]
+		s.work[i] = work{registered: r, fits: e.concerned[at], sum: QuerySummary{Query: r.state.Query}}
+		s.modes[r.state.Query.Emit] = true
+		e.concerned[at] = 0
+	}
+	s.budget.Divide(len(s.work))
+	for k := range s.work {
+		s.obey(&s.work[k])
+	}
+}
+
+// touches reports whether some net edge fits the query's plan, going by labels. A query that is not sure is decided
+// anew then: a backend that knows better than labels what a batch changes does not know what was left undecided.
+func (s *stepper) touches(r *registered) bool {
+	view := s.e.g.View(dyngraph.New)
+	return slices.ContainsFunc(s.d.Net, func(n dyngraph.NetEdge) bool { return mayHold(r.plan, view, &n) })
+}
+
+// obey takes account of the decisions about a query that the batch brings along.
+func (s *stepper) obey(w *work) {
+	q := w.state.Query
+	for i := range s.b.Decisions {
+		if x := &s.b.Decisions[i]; x.Query == q.Name && x.Version == q.Version {
+			w.decisions = append(w.decisions, *x)
+		}
+	}
+	for i := range w.decisions {
+		w.note(&w.decisions[i])
+	}
+}

@@ -1,0 +1,49 @@
+package matcher_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"motifd/matcher"
+	"motifd/matcher/matchertest"
+)
+
+// TestS17RandomBatches is the volume of the differential tests: the CPU backend against the reference on random
+// batches with conditions, replaced edges and revised vertices, of which many have parallel edges and expiring ones.
+// 80 seeds of 4 cuts each are 10,000 to 14,000 batches. `make ci-full` plays a hundred times as many
+// (MOTIFD_TEST_TIMES).
+func TestS17RandomBatches(t *testing.T) {
+	var seen struct{ batches, revised, parallel, expired, records int }
+	all := func() bool {
+		return seen.batches >= 10_000 && min(seen.revised, seen.parallel, seen.expired) > 100
+	}
+	if matchertest.UnderRace {
+		all = func() bool { return seen.batches > 0 }
+	}
+	matchertest.ForSeedsUntil(t, 80, all, func(t *testing.T, rng *rand.Rand) {
+		c := matchertest.RandomCaseWhere(rng, 5, rng.IntN(2) == 0).With(func(q *matcher.Query) { randomModes(rng, q) })
+		for cut := range 4 { // a new case takes longer than to play one
+			if cut > 0 {
+				c.Batches = matchertest.Cut(rng, c.Messages)
+			}
+			// No edge expires, those of declared times, which are few, or those of the stream's.
+			kept := []int64{0, 1 + rng.Int64N(3), 1000 * (1 + rng.Int64N(30))}[rng.IntN(3)]
+			for _, out := range playBackends(t, rng, c, kept) {
+				seen.batches++
+				seen.revised += count(out.Summary.Revised > 0)
+				seen.parallel += count(c.EdgeIDs)
+				seen.expired += count(out.Summary.Expired > 0)
+				seen.records += len(out.Records)
+			}
+		}
+	})
+	t.Logf("%+v", seen)
+}
+
+// count is 1 for true.
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

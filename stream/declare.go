@@ -1,0 +1,112 @@
+package stream
+
+import (
+	"context"
+	"fmt"
+
+	"motifd/dyngraph"
+	"motifd/dyngraph/property"
+	"motifd/matcher"
+)
+
+// The declared properties change at a start, in two parts. First those are declared that are new, so that the queries
+// of the configuration can read them; then the queries are changed; then those go that the configuration has no more,
+// which no query may read by then: a start that would break this is refused before the first batch of the change. Each
+// part takes as many batches as it needs: see dyngraph.Declaration.
+
+// Declared returns what the graph declares once all changes are made, with the columns that it has then: the state is
+// what was recovered, and configured is what PipelineOptions.Schema will be.
+func Declared(s *State, configured *property.Schema) *property.Schema {
+	stored := s.Graph.Options().Schema
+	for i := range s.Open {
+		if d := s.Open[i].Declaration; d != nil {
+			stored = d.Schema
+		}
+	}
+	if both, ok := stored.With(configured); ok {
+		stored = both
+	}
+	return stored.Redeclared(configured)
+}
+
+// declareNew ends a change of the declared properties that is not done, and declares those that are new.
+func (p *Pipeline) declareNew(drainCtx, abortCtx context.Context) error {
+	if p.opt.Log != nil {
+		return nil
+	}
+	now := p.opt.Engine.Graph().Options().Schema
+	if d := p.declaration; d != nil && !d.Last() {
+		if err := p.declare(drainCtx, abortCtx, now, d.To); err != nil {
+			return err
+		}
+	}
+	if p.opt.Schema == nil {
+		return nil
+	}
+	return p.redeclare(drainCtx, abortCtx, withNew(now, p.opt.Schema))
+}
+
+// withNew returns what is declared while the queries are changed.
+func withNew(now, configured *property.Schema) *property.Schema {
+	both, ok := now.With(configured)
+	if !ok { // a property cannot be declared in both ways at once
+		return now.Redeclared(configured)
+	}
+	return both
+}
+
+// checkDeclared checks both parts of a change of the declared properties, before a batch of it is made: the first
+// against the queries that are registered, the second against those that the configuration leaves.
+func (p *Pipeline) checkDeclared(changes []*matcher.QueryChange) error {
+	if p.opt.Log != nil || p.opt.Schema == nil {
+		return nil
+	}
+	now := p.opt.Engine.Graph().Options().Schema
+	if len(now.Differences(p.opt.Schema)) == 0 {
+		return nil
+	}
+	err := p.opt.Engine.CheckDeclared(withNew(now, p.opt.Schema))
+	if err == nil {
+		err = p.opt.Engine.CheckDeclared(now.Redeclared(p.opt.Schema), changes...)
+	}
+	if err != nil {
+		return fmt.Errorf("graph.properties: %w", err)
+	}
+	return nil
+}
+
+// declareAll declares what the configuration does, and nothing else.
+func (p *Pipeline) declareAll(drainCtx, abortCtx context.Context) error {
+	if p.opt.Log != nil || p.opt.Schema == nil {
+		return nil
+	}
+	return p.redeclare(drainCtx, abortCtx, p.opt.Engine.Graph().Options().Schema.Redeclared(p.opt.Schema))
+}
+
+// redeclare changes the declared properties, if they are others.
+func (p *Pipeline) redeclare(drainCtx, abortCtx context.Context, to *property.Schema) error {
+	if len(p.opt.Engine.Graph().Options().Schema.Differences(to)) == 0 {
+		return nil
+	}
+	if err := p.opt.Engine.CheckDeclared(to); err != nil { // checkDeclared has refused it before
+		return fmt.Errorf("graph.properties: %w", err)
+	}
+	return p.declare(drainCtx, abortCtx, to, 0)
+}
+
+// declare makes the batches that bring the graph to declarations, from a vertex on.
+func (p *Pipeline) declare(drainCtx, abortCtx context.Context, to *property.Schema, from dyngraph.VertexID) error {
+	for drainCtx.Err() == nil {
+		d := p.opt.Engine.Graph().PlanDeclaration(to, from, p.opt.DeclareStep)
+		b := &Batch{}
+		b.Declaration = d
+		if err := p.newBatch(abortCtx, b, origin{}); err != nil {
+			return err
+		}
+		if d.Last() {
+			return nil
+		}
+		from = d.To
+	}
+	return nil
+}
