@@ -19,7 +19,7 @@ import (
 // were advanced very often, and come to what they were when older lists were built.
 func TestEpochsThatStartOver(t *testing.T) {
 	grew, ran := 0, 0
-	matchertest.ForSeeds(t, 20, func(t *testing.T, rng *rand.Rand) {
+	matchertest.ForSeedsUntil(t, 20, func() bool { return grew > 0 && ran > 0 }, func(t *testing.T, rng *rand.Rand) {
 		const vertices = 200
 		p := newPowerLaw(rng.Uint64(), vertices, 1500, 5, 600)
 		x := newBench(t, p.graph, shapeQuery(0), Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
@@ -49,8 +49,6 @@ func TestEpochsThatStartOver(t *testing.T) {
 			x.lists(t, rng, 0.3)
 		}
 	})
-	require.Positive(t, grew)
-	require.Positive(t, ran)
 }
 
 // TestListsOfPatternsWithFewLabels: lists are what the graph holds after batches of insertions and deletions, though

@@ -17,7 +17,7 @@ import (
 // the subgraph make, one by one.
 func TestFind(t *testing.T) {
 	alike := 0
-	matchertest.ForSeeds(t, 200, func(t *testing.T, rng *rand.Rand) {
+	matchertest.ForSeedsUntil(t, 200, func() bool { return alike > 0 }, func(t *testing.T, rng *rand.Rand) {
 		directed := rng.IntN(2) == 0
 		q := matchertest.RandomQuery(rng, "q", directed, matchertest.RandomLabels(rng))
 		p, err := New().Plan(q, dyngraph.NewGraph(dyngraph.Options{Directed: directed}))
@@ -73,7 +73,6 @@ func TestFind(t *testing.T) {
 			}
 		}
 	})
-	require.Positive(t, alike)
 }
 
 // induced returns the pattern less the vertices outside the set, and where its vertices and edges are in it, or -1.
@@ -108,7 +107,8 @@ func texts(group []matchertest.Automorphism) (all []string) {
 // automorphisms, and the members' orders are orders of the pattern that begin alike.
 func TestClasses(t *testing.T) {
 	images, members := 0, 0
-	matchertest.ForSeeds(t, 300, func(t *testing.T, rng *rand.Rand) {
+	seen := func() bool { return images > 0 && members > 0 }
+	matchertest.ForSeedsUntil(t, 300, seen, func(t *testing.T, rng *rand.Rand) {
 		directed := rng.IntN(2) == 0
 		q := matchertest.RandomQueryOf(rng, 2+rng.IntN(7), "q", directed, matchertest.RandomLabels(rng))
 		q.Unit = matcher.Unit(rng.IntN(8) / 7)
@@ -158,8 +158,6 @@ func TestClasses(t *testing.T) {
 			require.Len(t, p.Classes, len(p.Anchored))
 		}
 	})
-	require.Positive(t, images)
-	require.Positive(t, members)
 }
 
 // requireOrder checks that an order maps every vertex and edge once, from where the edge's data is right.
