@@ -67,6 +67,7 @@ type QueryStatus struct {
 	TotalNegative matcher.Count `json:"total_negative"`
 	Records       uint64        `json:"records"`
 	Truncated     uint64        `json:"truncated"` // batches in which a cap was reached
+	Skipped       uint64        `json:"skipped"`   // groups of matches, or counts, left out beyond a limit
 	SearchNS      int64         `json:"search_ns"`
 }
 
@@ -241,6 +242,7 @@ func (p *Pipeline) noteStep(sum *matcher.Summary) {
 		if s.Truncated {
 			q.Truncated++
 		}
+		q.Skipped += s.Skipped
 		if s.Positive.IsZero() && s.Negative.IsZero() {
 			continue
 		}

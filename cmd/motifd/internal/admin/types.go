@@ -29,6 +29,7 @@ type QueryActivity struct {
 	Negative         matcher.Count `json:"negative"`
 	Records          uint64        `json:"records"`
 	TruncatedBatches uint64        `json:"truncated_batches"`
+	Skipped          uint64        `json:"skipped"`               // groups of matches, or counts, beyond a limit
 	LossySince       uint64        `json:"lossy_since,omitempty"` // batch since which positives are left out
 	SearchSeconds    float64       `json:"search_seconds"`        // summed over threads
 	Warnings         []string      `json:"warnings,omitempty"`    // why it cannot match at present
