@@ -53,6 +53,7 @@ var arrows = map[string][]string{
 		"matcher/internal/candidates", "matcher/internal/truths"},
 	"matcher/cpu/internal/work": {"matcher"},
 	"matcher/internal/rowsort":  {"matcher", "dyngraph"},
+	"matcher/internal/residual": {"matcher", "dyngraph", "dyngraph/property", "matcher/condition"},
 	"matcher/cpu/internal/neighbors": {"matcher", "dyngraph", "matcher/internal/candidates",
 		"matcher/internal/truths", "matcher/cpu/internal/program"},
 	"matcher/cpu/internal/backtrack": {"matcher", "dyngraph", "matcher/internal/candidates", "matcher/internal/truths",
