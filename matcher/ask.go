@@ -27,7 +27,9 @@ func (s *stepper) request(w *work, sign dyngraph.Sign) (Request, bool) {
 	if q.Emit != EmitExists {
 		req.Silence = s.silence(w, sign)
 	}
-	if sign == dyngraph.Deleted && q.SilentExpiry && s.d.Expired > 0 {
+	if q.Groups != nil && q.SilentExpiry {
+		s.silentExpiry(&req)
+	} else if sign == dyngraph.Deleted && q.SilentExpiry && s.d.Expired > 0 {
 		// A match that holds an edge which expires has one of these for an anchor: they are the first. Counting knows
 		// no anchors.
 		req.From, req.Want = uint32(s.d.Expired), WantRows
@@ -42,6 +44,18 @@ func (s *stepper) request(w *work, sign dyngraph.Sign) (Request, bool) {
 	}
 	req.Budget = s.budgetOf(w)
 	return req, true
+}
+
+// silentExpiry leaves out what is anchored at an edge that expires or at a vertex that is removed for it has none. Such
+// a change may make a match of a query with WITH, too.
+func (s *stepper) silentExpiry(req *Request) {
+	if s.d.Expired == 0 {
+		return
+	}
+	req.From = uint32(s.d.Expired)
+	if req.Want == WantCount {
+		req.Want = WantRows
+	}
 }
 
 // requests makes the requests of the queries of one emit mode for one phase, and tells which query each is of.

@@ -10,6 +10,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
+	"motifd/matcher/groups"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
@@ -22,7 +23,7 @@ func newCPU(t testing.TB, threads int, little bool) matcher.Backend {
 	if little {
 		opt.GroupMemory, opt.QueueMemory = 64, 64
 	}
-	return cpu.New(opt)
+	return groups.New(cpu.New(opt))
 }
 
 // newTicking returns a CPU backend whose clock goes on by a microsecond each time that it is asked.

@@ -153,40 +153,44 @@ func (e *Event) Records() int {
 }
 
 // Rows are matches in columns of one flat slice: row i holds the vertex ids in pattern order, then the edge indexes
-// in pattern order.
+// in pattern order, then the aggregates of a query with WITH (Query.AggregateOf).
 type Rows struct {
 	Vertices, Edges int // columns of either kind
+	Extra           int // words of aggregates
 	Data            []uint32
 }
 
+// Width returns the number of words of a row.
+func (r Rows) Width() int { return r.Vertices + r.Edges + r.Extra }
+
 // Len returns the number of rows.
 func (r Rows) Len() int {
-	if r.Vertices == 0 {
+	if r.Vertices+r.Edges == 0 {
 		return 0
 	}
-	return len(r.Data) / (r.Vertices + r.Edges)
+	return len(r.Data) / r.Width()
 }
 
-// Row returns row i: vertices, then edges.
+// Row returns row i: vertices, then edges, then aggregates.
 func (r Rows) Row(i int) []uint32 {
-	n := r.Vertices + r.Edges
+	n := r.Width()
 	return r.Data[i*n : (i+1)*n : (i+1)*n]
 }
 
 // Vertex returns the data vertex that pattern vertex v maps to in row i.
 func (r Rows) Vertex(i, v int) dyngraph.VertexID {
-	return dyngraph.VertexID(r.Data[i*(r.Vertices+r.Edges)+v])
+	return dyngraph.VertexID(r.Data[i*r.Width()+v])
 }
 
 // Edge returns the data edge that pattern edge e maps to in row i.
 func (r Rows) Edge(i, e int) dyngraph.EdgeIndex {
-	return dyngraph.EdgeIndex(r.Data[i*(r.Vertices+r.Edges)+r.Vertices+e])
+	return dyngraph.EdgeIndex(r.Data[i*r.Width()+r.Vertices+e])
 }
 
 // Slice returns rows i to j.
 func (r Rows) Slice(i, j int) Rows {
-	n := r.Vertices + r.Edges
-	return Rows{r.Vertices, r.Edges, r.Data[i*n : j*n]}
+	n := r.Width()
+	return Rows{r.Vertices, r.Edges, r.Extra, r.Data[i*n : j*n]}
 }
 
 // QuerySummary is what a batch did to one query.

@@ -70,6 +70,15 @@ func (e *Engine) PrepareChange(ch *QueryChange) (*QueryChange, error) {
 
 // SameDefinition reports whether two queries match and emit the same; texts, versions and origins may differ.
 func SameDefinition(a, b *Query) bool {
+	return samePattern(a, b) && sameGroups(a.Groups, b.Groups) &&
+		a.Unit == b.Unit && a.Emit == b.Emit && a.Backfill == b.Backfill && a.MaxMatches == b.MaxMatches &&
+		a.ExactTotal == b.ExactTotal && a.WorkBudget == b.WorkBudget && a.OverBudget == b.OverBudget &&
+		max(a.Sample, 1) == max(b.Sample, 1) && a.Shadow == b.Shadow &&
+		a.SilentExpiry == b.SilentExpiry && a.SilentChange == b.SilentChange && sameConditions(a, b)
+}
+
+// samePattern reports whether two queries have equal vertices and edges.
+func samePattern(a, b *Query) bool {
 	if len(a.Vertices) != len(b.Vertices) || len(a.Edges) != len(b.Edges) {
 		return false
 	}
@@ -84,10 +93,7 @@ func SameDefinition(a, b *Query) bool {
 			return false
 		}
 	}
-	return a.Unit == b.Unit && a.Emit == b.Emit && a.Backfill == b.Backfill && a.MaxMatches == b.MaxMatches &&
-		a.ExactTotal == b.ExactTotal && a.WorkBudget == b.WorkBudget && a.OverBudget == b.OverBudget &&
-		max(a.Sample, 1) == max(b.Sample, 1) && a.Shadow == b.Shadow &&
-		a.SilentExpiry == b.SilentExpiry && a.SilentChange == b.SilentChange && sameConditions(a, b)
+	return true
 }
 
 // removed returns what is kept of a removed query: its name, and its version so that a later one is higher (DESIGN S6).

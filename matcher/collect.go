@@ -30,6 +30,7 @@ func (s *stepper) collect() {
 	e.found = e.found[:0]
 	if e.can.Concern == nil {
 		s.noteFitting()
+		s.noteGroups()
 	} else if len(s.d.Net) > 0 {
 		e.can.Concern(func(plan int, sign dyngraph.Sign) { e.note(plan, 1<<sideOf(sign)) })
 	}
@@ -88,6 +89,18 @@ func (s *stepper) noteFitting() {
 	}
 }
 
+// noteGroups notes the queries with WITH: no index tells what concerns them.
+func (s *stepper) noteGroups() {
+	if len(s.d.Net) == 0 {
+		return
+	}
+	for _, r := range s.e.active {
+		if r.state.Query.Groups != nil {
+			s.e.note(r.at, 1<<sideOf(dyngraph.Deleted)|1<<sideOf(dyngraph.Inserted))
+		}
+	}
+}
+
 // takeNoted makes the work of the step from the queries that were noted.
 func (s *stepper) takeNoted() {
 	e := s.e
@@ -120,6 +133,9 @@ func (s *stepper) takeNoted() {
 // touches reports whether some net edge fits the query's plan, going by labels. A query that is not sure is decided
 // anew then: a backend that knows better than labels what a batch changes does not know what was left undecided.
 func (s *stepper) touches(r *registered) bool {
+	if r.state.Query.Groups != nil {
+		return len(s.d.Net) > 0
+	}
 	view := s.e.g.View(dyngraph.New)
 	return slices.ContainsFunc(s.d.Net, func(n dyngraph.NetEdge) bool { return mayHold(r.plan, view, &n) })
 }

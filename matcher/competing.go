@@ -23,6 +23,9 @@ func (q *Query) CheckCompeting(directed bool) error {
 // Competing returns the first pattern edge for which those before it leave no data edge, where edges are identified by
 // their ends and labels, and says with which ones it competes; -1 and "" if there is none.
 func (q *Query) Competing(directed bool) (edge int, text string) {
+	if q.Groups != nil {
+		return q.Groups.Competing(directed)
+	}
 	taken := map[slot]int{}
 	for i := range q.Edges {
 		if q.Edges[i].Label == "" && q.Edges[i].AnyOf == nil {

@@ -29,6 +29,9 @@ func (q *Query) ReadsVertices() bool {
 
 // ElementName returns the name of an element of the pattern.
 func (q *Query) ElementName(r condition.Ref) string {
+	if r.Aggregate {
+		return q.Groups.Aggregates()[r.Index].Name
+	}
 	if r.Edge {
 		return q.Edges[r.Index].Name
 	}
@@ -45,6 +48,10 @@ func (q *Query) checkConditions() error {
 			return err
 		}
 	}
+	return q.checkFields()
+}
+
+func (q *Query) checkFields() error {
 	for _, f := range q.Fields {
 		elements := []condition.Ref{f.Element}
 		if f.Formula != nil {
@@ -59,6 +66,12 @@ func (q *Query) checkConditions() error {
 
 func (q *Query) checkElements(elements []condition.Ref) error {
 	for _, r := range elements {
+		if r.Aggregate {
+			if q.Groups == nil || r.Index < 0 || r.Index >= len(q.Groups.Aggregates()) {
+				return fmt.Errorf("it reads aggregate %d, which there is not", r.Index)
+			}
+			continue
+		}
 		if n := len(q.Vertices); !r.Edge && (r.Index < 0 || r.Index >= n) {
 			return fmt.Errorf("it reads vertex %d; the pattern has %d", r.Index, n)
 		}
@@ -85,15 +98,15 @@ func (q *Query) resolve(d declaration) ([]Condition, error) {
 	if err := q.Timed(d.schema.EdgeDeclarations()); err != nil {
 		return nil, err
 	}
+	if q.Groups != nil {
+		_, err := q.resolveGroups(d, func(string, []string) dyngraph.LabelID { return UnknownLabel })
+		return nil, err
+	}
 	var all []Condition
 	for _, c := range q.Conditions {
-		reads := make([]Read, len(c.Slots))
-		for k, s := range c.Slots {
-			column, err := q.read(d, s)
-			if err != nil {
-				return nil, err
-			}
-			reads[k] = Read{Element: s.Element, Column: column}
+		reads, err := q.columns(d, c.Slots)
+		if err != nil {
+			return nil, err
 		}
 		all = append(all, Condition{Condition: c, Reads: reads})
 	}
@@ -140,10 +153,8 @@ func (q *Query) reads(d declaration) error {
 		if f.Formula == nil {
 			continue
 		}
-		for _, s := range f.Formula.Slots {
-			if _, err := q.read(d, s); err != nil {
-				return err
-			}
+		if _, err := q.columns(d, f.Formula.Slots); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -192,17 +203,20 @@ func columnOf(columns *property.Columns, label string, anyOf []string, name stri
 
 // sameConditions reports whether two queries of equal patterns ask the same of a match, and return the same fields.
 func sameConditions(a, b *Query) bool {
-	if a.Within != b.Within || len(a.Conditions) != len(b.Conditions) || len(a.Fields) != len(b.Fields) {
-		return false
-	}
-	keys := func(q *Query) (keys []string) {
-		for _, c := range q.Conditions {
+	return a.Within == b.Within && sameKeys(a.Conditions, b.Conditions) &&
+		slices.EqualFunc(a.Fields, b.Fields, sameField)
+}
+
+// sameKeys reports whether conditions say the same together.
+func sameKeys(a, b []*condition.Condition) bool {
+	keys := func(all []*condition.Condition) (keys []string) {
+		for _, c := range all {
 			keys = append(keys, c.Key(nil))
 		}
 		slices.Sort(keys)
 		return keys
 	}
-	return slices.Equal(keys(a), keys(b)) && slices.EqualFunc(a.Fields, b.Fields, sameField)
+	return slices.Equal(keys(a), keys(b))
 }
 
 // sameField compares fields by what is stored of them, without the places in the source.

@@ -89,6 +89,8 @@ func (s *stepper) voidsMore(w *work, x *Decision) bool {
 	switch {
 	case x.Sign != dyngraph.Deleted || x.Action == Suspend:
 		return false
+	case w.state.Query.Groups != nil: // the anchor may be none of what the matches hold
+		return true
 	case x.Action == SkipRest:
 		last = len(s.d.Net) - 1
 	}

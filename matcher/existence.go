@@ -2,6 +2,7 @@ package matcher
 
 import (
 	"fmt"
+	"slices"
 
 	"motifd/dyngraph"
 )
@@ -29,7 +30,22 @@ func (s *stepper) decideExistence() error {
 		if err := s.findLost(w); err != nil {
 			return err
 		}
-		if w.witness != nil && w.intact(view, s.d) {
+		if w.witness == nil {
+			continue
+		}
+		intact := false
+		if w.state.Query.Groups != nil {
+			if w.decided(dyngraph.Inserted, false, Skip) != nil {
+				continue // it is not found out
+			}
+			var err error
+			if intact, err = s.holds(w); err != nil {
+				return err
+			}
+		} else {
+			intact = w.intact(view, s.d)
+		}
+		if intact {
 			w.existed = existence{decided: true, exists: true, witness: w.witness} // nothing to search
 		}
 	}
@@ -94,6 +110,33 @@ func (w *work) intact(view dyngraph.View, d *dyngraph.Delta) bool {
 		}
 	}
 	return true
+}
+
+// holds reports whether the witness of a query with WITH is a match still: it is none of those that end. Where these are
+// beyond a limit it is not known, and the witness counts as broken.
+func (s *stepper) holds(w *work) (bool, error) {
+	q := w.state.Query
+	if !w.fits.side(dyngraph.Deleted) {
+		return true, nil
+	}
+	req := Request{Plan: w.plan, Before: AllOrders, Budget: s.budgetOf(w)}
+	keys := len(q.Vertices) + len(q.Edges)
+	broken := false
+	results, err := s.e.opt.Backend.Search(s.ctx, dyngraph.Deleted, []Request{req}, func(g Group) error {
+		for i := range g.Rows.Len() {
+			broken = broken || slices.Equal(g.Rows.Row(i)[:keys], w.witness[:keys])
+		}
+		return nil
+	}, func(int, uint32, Cause) (bool, error) {
+		broken = true
+		return true, nil
+	})
+	if err != nil {
+		return false, fmt.Errorf("searching the ends of matches of query %q: %w", q.Name, err)
+	}
+	w.sum.SearchNS += results[0].SearchNS
+	w.sum.Steps += results[0].Steps
+	return !broken, nil
 }
 
 // findExistence decides about one exists query, whose witness broke or that had none, once the positives were searched.

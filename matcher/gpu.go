@@ -8,6 +8,9 @@ import (
 // NotOnGPU returns why a GPU does not search a plan; nothing if it does. A reason continues "searched on the CPU: ".
 func (p *Plan) NotOnGPU() (why []string) {
 	q := p.Query
+	if q.Groups != nil {
+		return []string{"a GPU does not group"}
+	}
 	if q.IsVertex() {
 		why = append(why, "a GPU takes patterns with edges")
 	}

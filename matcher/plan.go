@@ -57,6 +57,9 @@ type Plan struct {
 	// EdgeLess lists pairs of parallel, interchangeable pattern edges whose mapped edges must ascend by identity.
 	EdgeLess [][2]int
 
+	// Groups is what a query with WITH reads; such a plan has no orders (DESIGN S24). nil otherwise.
+	Groups *GroupPlan
+
 	// Text renders the plan as `explain` prints it: that of a large pattern takes megabytes.
 	Text func() string
 }

@@ -110,6 +110,10 @@ type Query struct {
 	// Fields are what RETURN lists (DESIGN S22).
 	Fields []Field `json:"fields,omitempty"`
 
+	// Groups are the stages of a query with WITH (DESIGN S24); nil without. Vertices and Edges are its keys then, in the
+	// order of the last WITH: an end of an edge that is no key is -1.
+	Groups *Groups `json:"groups,omitempty"`
+
 	Unit     Unit     `json:"unit"`
 	Emit     Emit     `json:"emit"`
 	Backfill Backfill `json:"backfill"`
@@ -202,10 +206,13 @@ func (q *Query) CheckPattern(directed bool) error {
 // Validate checks the query against the bounds of DESIGN S11 and for combinations that have no meaning. directed
 // tells whether the graph is.
 func (q *Query) Validate(directed bool) error {
-	if err := q.CheckPattern(directed); err != nil {
+	if q.Groups != nil {
+		if err := q.validateGroups(directed); err != nil {
+			return err
+		}
+	} else if err := q.CheckPattern(directed); err != nil {
 		return err
-	}
-	if err := q.checkConditions(); err != nil {
+	} else if err := q.checkConditions(); err != nil {
 		return q.bad("%v", err)
 	}
 	switch {
@@ -230,7 +237,7 @@ func (q *Query) Validate(directed bool) error {
 }
 
 // IsVertex reports whether the pattern is one vertex without edges (DESIGN S19).
-func (q *Query) IsVertex() bool { return len(q.Edges) == 0 }
+func (q *Query) IsVertex() bool { return len(q.Edges) == 0 && q.Groups == nil }
 
 // checkAlternatives checks that a demand for labels is in its one form.
 func checkAlternatives(label string, anyOf []string) error {

@@ -69,6 +69,9 @@ func (e *Engine) freshTriples(d *dyngraph.Delta) []labelTriple {
 // misled reports whether some label of the plan's would be resolved to another one, now that there are fresh label
 // combinations.
 func (e *Engine) misled(p *Plan, fresh []labelTriple) bool {
+	if p.Groups != nil {
+		return p.Groups.misled(p.Query.Groups, e.g)
+	}
 	for i, l := range p.VertexLabels {
 		if v := &p.Query.Vertices[i]; l != ResolveLabel(e.g, v.Label, v.AnyOf) {
 			return true

@@ -53,6 +53,9 @@ func MissingLabels(q *Query, g *dyngraph.Graph) int {
 }
 
 func missingLabels(q *Query, g *dyngraph.Graph) (vertices, edges []string) {
+	if q.Groups != nil {
+		return missingLabels(q.Groups.union(q.Name), g)
+	}
 	add := func(to []string, labels condition.Labels, there func(dyngraph.LabelID) bool) []string {
 		for _, a := range labels {
 			name := a.All[0]

@@ -1,6 +1,10 @@
 package condition
 
-import "motifd/dyngraph/property"
+import (
+	"slices"
+
+	"motifd/dyngraph/property"
+)
 
 // Condition is one operand of the top-level ANDs of a query's WHERE and maps.
 type Condition struct {
@@ -49,13 +53,15 @@ func (c *Condition) WithConstant() (relation Relation, constant property.Value, 
 }
 
 // Format prints the condition as Cypher, chains split and parameters put in; name names an element.
-func (c *Condition) Format(name func(Ref) string) string {
-	return c.root.format(func(s Slot) string {
-		if s.Type.Kind == property.Labels {
+func (c *Condition) Format(name func(Ref) string) string { return c.root.format(named(name)) }
+
+func named(name func(Ref) string) func(Slot) string {
+	return func(s Slot) string {
+		if s.Type.Kind == property.Labels || s.Element.Aggregate {
 			return name(s.Element)
 		}
 		return name(s.Element) + "." + QuoteProperty(s.Property)
-	})
+	}
 }
 
 // Key returns the condition's normal form with each element replaced by its image; nil stands for the identity. Two
@@ -107,7 +113,7 @@ func Split(scope *Scope, exprs ...*Expr) ([]*Condition, error) {
 			}
 		}
 	}
-	if contradict(terms) {
+	if terms := slices.DeleteFunc(slices.Clone(terms), (*term).aggregated); contradict(terms) {
 		last, why := explainContradiction(terms, scope.nameOf)
 		return nil, neverHolds(last, why)
 	}
@@ -189,6 +195,9 @@ func newFormula(t *term) *Formula {
 
 // Key returns the formula's normal form: equal for formulas that say the same.
 func (f *Formula) Key() string { return f.root.key(slotKey) }
+
+// Format prints the formula as Cypher; name names an element.
+func (f *Formula) Format(name func(Ref) string) string { return f.root.format(named(name)) }
 
 // Eval returns the value for the values of the formula's Slots, in their order. It allocates nothing.
 func (f *Formula) Eval(values []property.Value) property.Value { return f.value(f.start, values) }

@@ -40,6 +40,7 @@ const (
 	OpAnd                      // two or more
 	OpXor                      // two or more
 	OpOr                       // two or more
+	OpAggregate                // Text: the name that WITH gives it
 )
 
 // Relation is the sign between two operands of a comparison.

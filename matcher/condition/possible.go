@@ -23,7 +23,7 @@ func possible(relation Relation, a, b *term) (outcomes, string) {
 	if a.code == constant {
 		a, b, relation = b, a, relation.Mirror()
 	}
-	if !a.typ.Exact() && a.typ.Kind != property.Timestamp {
+	if !a.typ.Exact() && a.typ.Kind != property.Timestamp || a.aggregated() {
 		return anyOutcome, ""
 	}
 	may := only(Unknown)

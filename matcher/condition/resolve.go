@@ -56,6 +56,9 @@ func (r *resolver) value(e *Expr) (*term, error) {
 	case OpProperty:
 		s, err := r.scope.slot(e)
 		return &term{code: read, pos: e.Pos, slot: s, typ: s.Type}, err
+	case OpAggregate:
+		s, err := r.scope.aggregate(e)
+		return &term{code: read, pos: e.Pos, slot: s, typ: s.Type}, err
 	case OpNeg:
 		if e.Args[0].Op == OpNumber { // -9223372036854775808 is an int64, its digits alone are none
 			return r.number(e.Args[0], "-")

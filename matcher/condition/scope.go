@@ -9,22 +9,33 @@ import (
 	"motifd/dyngraph/property"
 )
 
-// Ref is an element of the pattern: a vertex or an edge, by its index there.
+// Ref is an element of the pattern: a vertex or an edge, by its index there; or an aggregate of a query with WITH
+// (DESIGN S24), by its index among these.
 type Ref struct {
-	Edge  bool `json:"edge,omitempty"`
-	Index int  `json:"index"`
+	Edge      bool `json:"edge,omitempty"`
+	Aggregate bool `json:"aggregate,omitempty"`
+	Index     int  `json:"index"`
 }
 
-// String returns v0 for the first vertex, e0 for the first edge.
+// String returns v0 for the first vertex, e0 for the first edge, a0 for the first aggregate.
 func (r Ref) String() string {
+	if r.Aggregate {
+		return fmt.Sprintf("a%d", r.Index)
+	}
 	if r.Edge {
 		return fmt.Sprintf("e%d", r.Index)
 	}
 	return fmt.Sprintf("v%d", r.Index)
 }
 
-// compare orders vertices before edges, and each by index.
+// compare orders vertices before edges, aggregates behind both, and each by index.
 func (r Ref) compare(s Ref) int {
+	if r.Aggregate != s.Aggregate {
+		if s.Aggregate {
+			return -1
+		}
+		return 1
+	}
 	if r.Edge != s.Edge {
 		if s.Edge {
 			return -1
@@ -51,6 +62,7 @@ type Scope struct {
 	Schema     *property.Schema // nil declares nothing
 	Parameters map[string]Parameter
 	Elements   map[string]Element // by variable
+	Aggregates map[string]Slot    // by the name that WITH gives them
 }
 
 // Slot is a property that a condition reads.
@@ -104,6 +116,15 @@ func (s *Scope) slot(e *Expr) (Slot, error) {
 	return Slot{element.Ref, e.Property, typ}, nil
 }
 
+// aggregate resolves the name of an aggregate.
+func (s *Scope) aggregate(e *Expr) (Slot, error) {
+	slot, ok := s.Aggregates[e.Text]
+	if !ok {
+		return slot, fail(e.Pos, "%s is no aggregate that can be read here", short(e.Text))
+	}
+	return slot, nil
+}
+
 // undeclared says what is declared in place of a property.
 func undeclared(e *Expr, declared property.Declarations, what string, labels []string) error {
 	under := fmt.Sprintf("for the %s label %s", what, short(strings.Join(labels, ":")))
@@ -128,6 +149,9 @@ func undeclared(e *Expr, declared property.Declarations, what string, labels []s
 
 // nameOf returns a property as it is written: t.amount.
 func (s *Scope) nameOf(slot Slot) string {
+	if slot.Element.Aggregate {
+		return slot.Property
+	}
 	for name, e := range s.Elements {
 		if e.Ref == slot.Element {
 			return name + "." + QuoteProperty(slot.Property)

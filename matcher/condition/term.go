@@ -60,6 +60,12 @@ func (t *term) slots(f func(Slot)) {
 	}
 }
 
+// aggregated reports whether the term reads an aggregate, whose values are not bounded by int64.
+func (t *term) aggregated() (found bool) {
+	t.slots(func(s Slot) { found = found || s.Element.Aggregate })
+	return found
+}
+
 // members are the values of an IN list.
 type members struct {
 	values []property.Value // sorted, each once by its mathematical value; one at least

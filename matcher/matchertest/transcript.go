@@ -33,6 +33,9 @@ func (r *Record) Line() string {
 		}
 		if r.Kind == matcher.EventMatches {
 			fmt.Fprintf(&s, " %v", r.Match)
+			if r.Aggregates != nil {
+				fmt.Fprintf(&s, " %v", r.Aggregates)
+			}
 		}
 	}
 	return s.String()

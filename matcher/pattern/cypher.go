@@ -2,6 +2,7 @@ package pattern
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/participle/v2/lexer"
@@ -39,6 +40,8 @@ type cypherBuilder struct {
 	edgeLabels   []condition.Labels
 	maps         []elementMap
 	expression   error // what refuses the first label expression that is more than a label
+
+	clause matcher.MatchClause // what the MATCH in hand mentions
 }
 
 // elementMap is a property map with its element.
@@ -48,6 +51,7 @@ type elementMap struct {
 }
 
 func (p *cypherBuilder) match(m *cypherMatch) error {
+	p.clause = matcher.MatchClause{}
 	for _, path := range m.paths {
 		if err := p.path(path); err != nil {
 			return err
@@ -134,6 +138,9 @@ func (p *cypherBuilder) node(n *cypherNode) (int, error) {
 		}
 	}
 	p.addMap(condition.Ref{Index: v}, n.props)
+	if !slices.Contains(p.clause.Vertices, v) {
+		p.clause.Vertices = append(p.clause.Vertices, v)
+	}
 	if labels == nil {
 		return v, nil
 	}
@@ -240,6 +247,7 @@ func (p *cypherBuilder) hop(h *cypherHop, from, to int) error {
 		p.addMap(condition.Ref{Edge: true, Index: len(p.edges)}, h.edge.props)
 	}
 	p.edgeLabels = append(p.edgeLabels, labels)
+	p.clause.Edges = append(p.clause.Edges, len(p.edges))
 	return p.addEdge(where, e)
 }
 

@@ -254,6 +254,10 @@ func (p *parser) atom() (*condition.Expr, error) {
 		return inner, nil
 	case isName(t) && p.after().Value == ".":
 		return p.property(e)
+	case p.aggregateAhead() && p.after().Value != "(" && p.after().Value != ":" && p.after().Value != "[":
+		name, err := p.unquote(p.name())
+		e.Op, e.Text = condition.OpAggregate, name
+		return e, err
 	}
 	return nil, p.refuseAtom()
 }

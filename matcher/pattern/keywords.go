@@ -13,7 +13,7 @@ var clauses = map[string]string{
 	"OPTIONAL": "OPTIONAL MATCH is not supported: every edge of a pattern must match; make a second query of the " +
 		"optional part",
 	"MANDATORY": "MANDATORY MATCH is not supported; write MATCH",
-	"WITH":      "WITH is not supported; write one MATCH with paths separated by commas",
+	"WITH":      "WITH stands behind the MATCHes that it groups: WITH m, count(*) AS n WHERE n >= 10",
 	"UNION":     "UNION is not supported; make a query of each part",
 	"UNWIND":    "UNWIND is not supported; a pattern is MATCH and RETURN",
 	"CALL":      "CALL is not supported; a pattern is MATCH and RETURN",

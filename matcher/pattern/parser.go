@@ -17,12 +17,14 @@ type parser struct {
 	depth  int // of the expression in hand
 	// The MATCH in hand has colons between labels, or other signs.
 	colons, signs bool
+	aggregates    map[string]bool // that WITH has named so far
 }
 
 // cypherQuery is a source as written.
 type cypherQuery struct {
-	matches []*cypherMatch
-	fields  *cypherReturn // nil without RETURN
+	stages  []*cypherStage // those that end with a WITH
+	matches []*cypherMatch // behind the last WITH
+	fields  *cypherReturn  // nil without RETURN
 }
 
 type cypherMatch struct {
@@ -138,23 +140,37 @@ func (p *parser) name() *cypherName {
 
 func (p *parser) query() (*cypherQuery, error) {
 	q := &cypherQuery{}
-	for p.keyword("MATCH") {
-		m, err := p.match()
-		if err != nil {
-			return nil, err
+	for {
+		switch t := p.token(); {
+		case p.keyword("MATCH"):
+			m, err := p.match()
+			if err != nil {
+				return nil, err
+			}
+			q.matches = append(q.matches, m)
+			continue
+		case len(q.matches) > 0 && p.keyword("WITH"):
+			with, err := p.with(t)
+			if err != nil {
+				return nil, err
+			}
+			q.stages = append(q.stages, &cypherStage{q.matches, with})
+			q.matches = nil
+			continue
 		}
-		q.matches = append(q.matches, m)
+		break
 	}
-	if len(q.matches) > 0 && p.keyword("RETURN") {
+	begun := len(q.matches)+len(q.stages) > 0
+	if begun && p.keyword("RETURN") {
 		var err error
 		if q.fields, err = p.fields(); err != nil {
 			return nil, err
 		}
 	}
-	if len(q.matches) > 0 {
+	if begun {
 		p.accept(";")
 	}
-	if !p.token().EOF() || len(q.matches) == 0 {
+	if !p.token().EOF() || !begun {
 		return nil, p.unexpected()
 	}
 	return q, nil
@@ -179,7 +195,7 @@ func (p *parser) match() (*cypherMatch, error) {
 			return nil, err
 		}
 		switch t := p.token(); {
-		case t.EOF(), t.Value == ";", isKeyword(t, "MATCH"), isKeyword(t, "RETURN"):
+		case t.EOF(), t.Value == ";", isKeyword(t, "MATCH"), isKeyword(t, "RETURN"), isKeyword(t, "WITH"):
 		default:
 			return nil, p.refuseExpression("")
 		}
@@ -288,7 +304,7 @@ func (p *parser) fields() (*cypherReturn, error) {
 
 func (p *parser) item() (*cypherItem, error) {
 	item := &cypherItem{pos: p.token().Pos}
-	if isName(p.token()) && p.after().Value != "." && p.after().Value != "(" {
+	if isName(p.token()) && p.after().Value != "." && p.after().Value != "(" && !p.aggregateAhead() {
 		if item.element = p.name(); item.element == nil {
 			return nil, p.unexpected()
 		}

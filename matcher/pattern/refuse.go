@@ -82,9 +82,9 @@ var functions = map[string]string{
 	"labels":    "write labels in MATCH",
 	"type":      "write the type in MATCH",
 	"coalesce":  "write a.x IS NULL OR a.x = 1",
-	"count":     "there are no aggregates",
-	"sum":       "there are no aggregates",
-	"collect":   "there are no aggregates",
+	"count":     "aggregates stand in WITH, as in WITH m, count(*) AS n WHERE n >= 10",
+	"sum":       "aggregates stand in WITH, as in WITH m, sum(t.amount) AS total WHERE total > 10000",
+	"collect":   "aggregates stand in WITH: count and sum",
 }
 
 // refuseAtom says what stands where a value or a condition should begin.

@@ -54,6 +54,9 @@ func (r *Rule) whole(opt Options) (*matcher.Query, error) {
 		}
 	}
 	q := r.Query
+	if q.Groups != nil {
+		return q, q.Validate(opt.Directed)
+	}
 	q.Conditions = r.Conditions
 	for _, f := range r.Fields {
 		if f.Formula == nil && f.Name == q.ElementName(f.Element) {
@@ -76,6 +79,9 @@ func ParseRule(src []byte, opt Options, declared Declared) (*Rule, error) {
 		return nil, err
 	}
 	p.several = declared.Schema.Several()
+	if len(ast.stages) > 0 {
+		return p.groups(ast, src, declared)
+	}
 	wheres, err := p.matches(ast.matches)
 	if err != nil {
 		return nil, err
@@ -139,12 +145,16 @@ func (r *cypherReturn) values() (all []*condition.Expr) {
 
 // elements gives the variables, generated names included, what they stand for.
 func (r *Rule) elements() map[string]condition.Element {
+	return elementsOf(r.Query, r.VertexLabels, r.EdgeLabels)
+}
+
+func elementsOf(q *matcher.Query, vertices, edges []condition.Labels) map[string]condition.Element {
 	all := make(map[string]condition.Element)
-	for i, v := range r.Query.Vertices {
-		all[v.Name] = condition.Element{Ref: condition.Ref{Index: i}, Labels: r.VertexLabels[i]}
+	for i, v := range q.Vertices {
+		all[v.Name] = condition.Element{Ref: condition.Ref{Index: i}, Labels: vertices[i]}
 	}
-	for i, e := range r.Query.Edges {
-		all[e.Name] = condition.Element{Ref: condition.Ref{Edge: true, Index: i}, Labels: r.EdgeLabels[i]}
+	for i, e := range q.Edges {
+		all[e.Name] = condition.Element{Ref: condition.Ref{Edge: true, Index: i}, Labels: edges[i]}
 	}
 	return all
 }

@@ -27,6 +27,14 @@ func (pl *Planner) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, err
 		return nil, err
 	}
 	p := &matcher.Plan{Query: q, Directed: g.Directed()}
+	if q.Groups != nil {
+		var err error
+		if p.Groups, err = matcher.PlanGroups(q, g); err != nil {
+			return nil, err
+		}
+		p.Text = func() string { return explainGroups(p) }
+		return p, nil
+	}
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
 	pl.st = pl.st.of(g)

@@ -104,15 +104,19 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 
 // find computes the groups of one request, and all of the result that does not depend on emitting them.
 func (b *Backend) find(ctx context.Context, sign dyngraph.Sign, req *matcher.Request, a *answer) error {
-	if !slices.ContainsFunc(b.delta.Net, func(e dyngraph.NetEdge) bool { return e.Sign == sign }) {
+	q := req.Plan.Query
+	if q.Groups == nil && // a deletion may make a group a match
+		!slices.ContainsFunc(b.delta.Net, func(e dyngraph.NetEdge) bool { return e.Sign == sign }) {
 		return nil
 	}
-	q := req.Plan.Query
 	here, there := b.graph.View(dyngraph.New), b.graph.View(dyngraph.Old)
 	if sign == dyngraph.Deleted {
 		here, there = there, here
 	}
 	a.meter.Begin(req.Budget, req.Limit > 0)
+	if q.Groups != nil {
+		return b.findGroups(ctx, sign, req, a)
+	}
 	rows, steps, err := matches(ctx, here, q, &a.meter)
 	a.result.Steps = steps
 	switch {
@@ -137,17 +141,22 @@ func (b *Backend) find(ctx context.Context, sign dyngraph.Sign, req *matcher.Req
 	if err != nil {
 		return err
 	}
-	if req.Want == matcher.WantRows {
-		return nil
+	a.sum(req.Want, len(q.Vertices)+len(q.Edges))
+	return nil
+}
+
+// sum fills in the result where no rows are wanted.
+func (a *answer) sum(want matcher.Want, keys int) {
+	if want == matcher.WantRows {
+		return
 	}
 	a.done = true
 	for _, g := range a.groups {
 		a.result.Count = a.result.Count.Add(matcher.CountOf(uint64(len(g.rows))))
 	}
-	if req.Want == matcher.WantAny && len(a.groups) > 0 {
-		a.result.Count, a.result.Witness = matcher.CountOf(1), a.groups[0].rows[0]
+	if want == matcher.WantAny && len(a.groups) > 0 {
+		a.result.Count, a.result.Witness = matcher.CountOf(1), a.groups[0].rows[0][:keys]
 	}
-	return nil
 }
 
 // difference returns the rows that are not among the others, in their order. A row with an edge that the batch replaces
@@ -278,11 +287,30 @@ func (a *answer) give(
 }
 
 func flatten(q *matcher.Query, rows []row) matcher.Rows {
-	flat := matcher.Rows{Vertices: len(q.Vertices), Edges: len(q.Edges)}
+	flat := matcher.Rows{Vertices: len(q.Vertices), Edges: len(q.Edges), Extra: q.Extra()}
 	for _, r := range rows {
 		flat.Data = append(flat.Data, r...)
 	}
 	return flat
+}
+
+// all is matches for every query.
+func all(ctx context.Context, view dyngraph.View, q *matcher.Query, meter *matcher.Meter) ([]row, uint64, error) {
+	if q.Groups == nil {
+		return matches(ctx, view, q, meter)
+	}
+	groups, steps, err := groupsOf(ctx, view, q, meter)
+	if err != nil {
+		return nil, steps, err
+	}
+	var rows []row
+	for _, g := range groups {
+		if g.holds {
+			rows = append(rows, g.shown)
+		}
+	}
+	slices.SortFunc(rows, func(a, b row) int { return compareKeys(view, q, a, b) })
+	return rows, steps, nil
 }
 
 // Enumerate finds the matches of the plan's query in a view; see matcher.Backend.
@@ -293,7 +321,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	}
 	var meter matcher.Meter
 	meter.Begin(budget, limit > 0)
-	rows, steps, err := matches(ctx, b.graph.View(which), p.Query, &meter)
+	rows, steps, err := all(ctx, b.graph.View(which), p.Query, &meter)
 	if errors.Is(err, errBudget) {
 		return matcher.Result{Steps: steps, Over: meter.Over()}, nil
 	}
@@ -303,7 +331,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	res := matcher.Result{Steps: steps, Count: matcher.CountOf(uint64(len(rows)))}
 	switch {
 	case want == matcher.WantAny && len(rows) > 0:
-		res.Count, res.Witness = matcher.CountOf(1), rows[0]
+		res.Count, res.Witness = matcher.CountOf(1), rows[0][:len(p.Query.Vertices)+len(p.Query.Edges)]
 		return res, nil
 	case want != matcher.WantRows || len(rows) == 0:
 		return res, nil

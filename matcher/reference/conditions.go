@@ -139,9 +139,9 @@ func evaluate(e *condition.Expr, in Values) value {
 		if !v.null {
 			v.number = new(big.Rat).Neg(v.number)
 		}
-		return fitting(v)
+		return fitting(v, 64)
 	case condition.OpAdd, condition.OpSub, condition.OpMul:
-		return computed(e.Op, evaluate(e.Args[0], in), evaluate(e.Args[1], in))
+		return computed(e.Op, evaluate(e.Args[0], in), evaluate(e.Args[1], in), 64)
 	}
 	return v
 }
@@ -165,7 +165,8 @@ func decimals(s string) int {
 	return max(len(fraction)-n, 0)
 }
 
-func computed(op condition.Op, a, b value) value {
+// computed returns the result of an operation, null beyond so many bits.
+func computed(op condition.Op, a, b value, bits uint) value {
 	r := value{literal: a.literal && b.literal, null: a.null || b.null, kind: property.Int64}
 	if r.null {
 		return r
@@ -184,16 +185,17 @@ func computed(op condition.Op, a, b value) value {
 	if a.kind == property.Decimal || b.kind == property.Decimal {
 		r.kind = property.Decimal
 	}
-	return fitting(r)
+	return fitting(r, bits)
 }
 
-// fitting returns the value, or null where its units are no int64.
-func fitting(v value) value {
+// fitting returns the value, or null where its units are no integer of so many bits.
+func fitting(v value, bits uint) value {
 	if v.null {
 		return v
 	}
 	units := new(big.Rat).Mul(v.number, new(big.Rat).SetInt(power(v.decimals)))
-	if !units.IsInt() || !units.Num().IsInt64() {
+	beyond := new(big.Int).Lsh(big.NewInt(1), bits-1)
+	if !units.IsInt() || units.Num().Cmp(beyond) >= 0 || units.Num().Cmp(beyond.Neg(beyond)) < 0 {
 		return value{null: true, literal: v.literal}
 	}
 	return v

@@ -34,22 +34,34 @@ type where struct {
 	view       dyngraph.View
 	q          *matcher.Query
 	conditions []*node
+	// aggregates are those of a group, where conditions behind WITH are asked; they compute in more bits.
+	aggregates []value
+	bits       uint
 }
 
 func newWhere(view dyngraph.View, q *matcher.Query) (*where, error) {
-	w := &where{view: view, q: q}
+	w := &where{view: view, q: q, bits: 64}
 	for _, c := range q.Conditions {
-		text, err := json.Marshal(c)
+		n, err := nodeOf(c)
 		if err != nil {
-			return nil, fmt.Errorf("a condition cannot be stored: %w", err)
-		}
-		n := new(node)
-		if err := json.Unmarshal(text, n); err != nil {
-			return nil, fmt.Errorf("reading a stored condition: %w", err)
+			return nil, err
 		}
 		w.conditions = append(w.conditions, n)
 	}
 	return w, nil
+}
+
+// nodeOf returns a condition, or a formula, as it is stored.
+func nodeOf(c json.Marshaler) (*node, error) {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return nil, fmt.Errorf("a condition cannot be stored: %w", err)
+	}
+	n := new(node)
+	if err := json.Unmarshal(text, n); err != nil {
+		return nil, fmt.Errorf("reading a stored condition: %w", err)
+	}
+	return n, nil
 }
 
 // holds reports whether a whole match meets all conditions, and its window.
@@ -161,13 +173,15 @@ func (w *where) value(n *node, r row) value {
 	ops := map[string]condition.Op{"add": condition.OpAdd, "sub": condition.OpSub, "mul": condition.OpMul}
 	switch op, ok := ops[n.Op]; {
 	case ok:
-		return computed(op, w.value(n.Args[0], r), w.value(n.Args[1], r))
+		return computed(op, w.value(n.Args[0], r), w.value(n.Args[1], r), w.bits)
 	case n.Op == "neg":
 		v := w.value(n.Args[0], r)
 		if !v.null {
 			v.number = new(big.Rat).Neg(v.number)
 		}
-		return fitting(v)
+		return fitting(v, w.bits)
+	case n.Op == "read" && n.Element.Aggregate:
+		return w.aggregates[n.Element.Index]
 	case n.Op == "read":
 		return valueOf(w.read(n, r))
 	}

@@ -50,7 +50,7 @@ func (u *task[R]) finalize() {
 	at := 0
 	for i := range u.parts {
 		if p := &u.parts[i]; p.ev.Kind == matcher.EventMatches {
-			n := p.rows * (p.ev.Rows.Vertices + p.ev.Rows.Edges)
+			n := p.rows * p.ev.Rows.Width()
 			p.ev.Rows.Data = u.ids[at : at+n : at+n]
 			at += n
 		}

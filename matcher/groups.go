@@ -1,0 +1,380 @@
+package matcher
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/dyngraph/property"
+	"motifd/matcher/condition"
+)
+
+// Groups are the stages of a query with WITH (DESIGN S24). A match of such a query is an assignment of its keys, which
+// are Query.Vertices and Query.Edges, for which the conditions behind each WITH are true.
+type Groups struct {
+	// Vertices and Edges are the elements of all stages. Those of MATCH clauses, conditions and aggregates are indexes
+	// of them; those of conditions behind WITH and of fields are indexes of the query's keys.
+	Vertices []QueryVertex `json:"vertices"`
+	Edges    []QueryEdge   `json:"edges"`
+	Stages   []Stage       `json:"stages"`
+}
+
+// MaxStages bounds the WITHs of a query.
+const MaxStages = 1
+
+// Stage is what stands up to a WITH, and the WITH. Its rows are the joins of the matches of its MATCH clauses that meet
+// Conditions. They are grouped by the keys; a group has one row at least.
+type Stage struct {
+	Matches    []MatchClause          `json:"matches"`
+	Conditions []*condition.Condition `json:"conditions,omitempty"`
+	// Vertices and Edges are the keys, as indexes of Groups.Vertices and Groups.Edges.
+	Vertices   []int       `json:"vertices,omitempty"`
+	Edges      []int       `json:"edges,omitempty"`
+	Aggregates []Aggregate `json:"aggregates"`
+	// Having is what stands behind WHERE of the WITH.
+	Having []*condition.Condition `json:"having,omitempty"`
+}
+
+// MatchClause is a pattern of its own: its vertices and its edges are mapped injectively. Across clauses nothing is.
+type MatchClause struct {
+	Vertices []int `json:"vertices"`
+	Edges    []int `json:"edges"`
+}
+
+// Function is what an aggregate computes of the rows of a group.
+type Function uint8
+
+// The functions.
+const (
+	CountRows Function = iota // count(*), count(x)
+	CountDistinct
+	Sum
+)
+
+// Aggregate is a value of a group.
+type Aggregate struct {
+	Name     string             `json:"name"`
+	Function Function           `json:"function"`
+	Of       *condition.Ref     `json:"of,omitempty"`      // of CountDistinct: an element, as an index of Groups
+	Formula  *condition.Formula `json:"formula,omitempty"` // of Sum
+}
+
+// Type returns the type of an aggregate's values. They are not bounded by int64.
+func (a *Aggregate) Type() property.Type {
+	if a.Function == Sum {
+		return a.Formula.Type
+	}
+	return property.Type{Kind: property.Int64}
+}
+
+// Aggregates returns those of all stages, in their order: what condition.Ref.Aggregate is an index of.
+func (g *Groups) Aggregates() (all []*Aggregate) {
+	for s := range g.Stages {
+		for i := range g.Stages[s].Aggregates {
+			all = append(all, &g.Stages[s].Aggregates[i])
+		}
+	}
+	return all
+}
+
+// AggregateWords is how many words of a row (Rows.Extra) an aggregate has: whether it is null, and the 128 bits of its
+// units, the lowest first.
+const AggregateWords = 5
+
+// PutAggregate appends an aggregate of a group to a row.
+func PutAggregate(row []uint32, w condition.Wide) []uint32 {
+	if w.IsNull() {
+		return append(row, 1, 0, 0, 0, 0)
+	}
+	units := new(big.Int).Set(w.Units)
+	if units.Sign() < 0 {
+		units.Add(units, new(big.Int).Lsh(big.NewInt(1), condition.WideBits))
+	}
+	row = append(row, 0)
+	low := big.NewInt(1<<32 - 1)
+	for range AggregateWords - 1 {
+		row = append(row, uint32(new(big.Int).And(units, low).Uint64()))
+		units.Rsh(units, 32)
+	}
+	return row
+}
+
+// AggregateOf returns the i-th aggregate of a row of the query: keys, then aggregates.
+func (q *Query) AggregateOf(row []uint32, i int) condition.Wide {
+	words := row[len(q.Vertices)+len(q.Edges)+i*AggregateWords:][:AggregateWords]
+	if words[0] != 0 {
+		return condition.Wide{}
+	}
+	units := new(big.Int)
+	for k := AggregateWords - 1; k > 0; k-- {
+		units.Or(units.Lsh(units, 32), new(big.Int).SetUint64(uint64(words[k])))
+	}
+	if int32(words[AggregateWords-1]) < 0 {
+		units.Sub(units, new(big.Int).Lsh(big.NewInt(1), condition.WideBits))
+	}
+	return condition.Wide{Units: units, Scale: q.Groups.Aggregates()[i].Type().Scale}
+}
+
+// Extra is the number of words that a row of the query has behind its elements.
+func (q *Query) Extra() (words int) {
+	if q.Groups == nil {
+		return 0
+	}
+	return AggregateWords * len(q.Groups.Aggregates())
+}
+
+// Keys returns the keys of a row, without its aggregates.
+func (q *Query) Keys(row []uint32) []uint32 { return slices.Clone(row[:len(q.Vertices)+len(q.Edges)]) }
+
+// Rows returns rows of the query in one flat slice.
+func (q *Query) Rows(data []uint32) Rows {
+	return Rows{Vertices: len(q.Vertices), Edges: len(q.Edges), Extra: q.Extra(), Data: data}
+}
+
+// validateGroups is Validate for a query with WITH.
+func (q *Query) validateGroups(directed bool) error {
+	g := q.Groups
+	if err := checkName(q.Name); err != nil {
+		return q.bad("its name %v", err)
+	}
+	union := Query{Name: q.Name, Vertices: g.Vertices, Edges: g.Edges}
+	if err := union.CheckPattern(directed); err != nil {
+		return err
+	}
+	if n := len(g.Stages); n < 1 || n > MaxStages {
+		return q.bad("it has %d WITHs; a query has %d", n, MaxStages)
+	}
+	for s := range g.Stages {
+		if err := g.Stages[s].check(g); err != nil {
+			return q.bad("WITH %d %v", s+1, err)
+		}
+	}
+	last := &g.Stages[len(g.Stages)-1]
+	if len(last.Vertices) != len(q.Vertices) || len(last.Edges) != len(q.Edges) {
+		return q.bad("its keys are not those of the last WITH")
+	}
+	for _, c := range last.Having {
+		if err := q.checkElements(c.Elements); err != nil {
+			return q.bad("%v", err)
+		}
+	}
+	if err := q.checkFields(); err != nil {
+		return q.bad("%v", err)
+	}
+	switch {
+	case len(q.Conditions) > 0:
+		return q.bad("it has conditions outside its stages")
+	case q.Within > 0:
+		return q.bad("within is about the edges of a match, and one behind WITH has its keys alone; bind a pivot " +
+			"edge as a key and write WHERE t.ts <= o.ts AND o.ts - t.ts <= $day")
+	case !q.SilentChange:
+		return q.bad("on_change: emit with WITH is not supported; on_change is silent there")
+	}
+	return nil
+}
+
+// check checks that all indexes of a stage are those of elements.
+func (s *Stage) check(g *Groups) error {
+	within := func(all []int, n int) error {
+		for _, i := range all {
+			if i < 0 || i >= n {
+				return fmt.Errorf("names element %d; there are %d", i, n)
+			}
+		}
+		return nil
+	}
+	for _, m := range append(slices.Clone(s.Matches), MatchClause{s.Vertices, s.Edges}) {
+		if err := within(m.Vertices, len(g.Vertices)); err != nil {
+			return err
+		}
+		if err := within(m.Edges, len(g.Edges)); err != nil {
+			return err
+		}
+	}
+	union := Query{Vertices: g.Vertices, Edges: g.Edges}
+	for _, c := range s.Conditions {
+		if err := union.checkElements(c.Elements); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(s.Matches) == 0:
+		return fmt.Errorf("has no MATCH before it")
+	case len(s.Vertices)+len(s.Edges) == 0:
+		return fmt.Errorf("has no key")
+	case len(s.Aggregates) == 0:
+		return fmt.Errorf("has no aggregate")
+	}
+	for _, a := range s.Aggregates {
+		if a.Function == CountDistinct && a.Of == nil || a.Function == Sum && a.Formula == nil || a.Function > Sum {
+			return fmt.Errorf("has the aggregate %q without what it is of", a.Name)
+		}
+		var elements []condition.Ref
+		if a.Of != nil {
+			elements = append(elements, *a.Of)
+		}
+		if a.Formula != nil {
+			elements = append(elements, a.Formula.Elements...)
+		}
+		if err := union.checkElements(elements); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Competing returns the first MATCH clause with pattern edges that compete for one data edge (see Query.Competing), the
+// edge and why; -1 if there is none.
+func (g *Groups) Competing(directed bool) (edge int, text string) {
+	for s := range g.Stages {
+		for _, m := range g.Stages[s].Matches {
+			var edges []QueryEdge
+			for _, e := range m.Edges {
+				edges = append(edges, g.Edges[e])
+			}
+			if e, text := (&Query{Vertices: g.Vertices, Edges: edges}).Competing(directed); text != "" {
+				return m.Edges[e], text
+			}
+		}
+	}
+	return -1, ""
+}
+
+// all returns the elements and the row conditions of the query as those of a pattern.
+func (g *Groups) union(name string) *Query {
+	u := &Query{Name: name, Vertices: g.Vertices, Edges: g.Edges}
+	for s := range g.Stages {
+		u.Conditions = append(u.Conditions, g.Stages[s].Conditions...)
+		for _, a := range g.Stages[s].Aggregates {
+			if a.Formula != nil {
+				u.Fields = append(u.Fields, Field{Name: a.Name, Formula: a.Formula})
+			}
+		}
+	}
+	return u
+}
+
+// GroupPlan is what a query with WITH reads of a graph.
+type GroupPlan struct {
+	VertexLabels []dyngraph.LabelID // by Groups.Vertices, as in Plan
+	EdgeLabels   []dyngraph.LabelID // by Groups.Edges
+	Stages       []StagePlan
+}
+
+// StagePlan is what a stage reads.
+type StagePlan struct {
+	Conditions []Condition // of Stage.Conditions
+	Sums       [][]Read    // by aggregate: where the slots of its formula are
+	Having     [][]Read    // by condition behind WITH: where its slots are; an aggregate has no column
+}
+
+// PlanGroups resolves a query with WITH against a graph.
+func PlanGroups(q *Query, g *dyngraph.Graph) (*GroupPlan, error) {
+	return q.resolveGroups(declaration{g.Options().Schema, g.Columns(), g.VertexColumns()}, func(label string,
+		anyOf []string) dyngraph.LabelID {
+		return ResolveLabel(g, label, anyOf)
+	})
+}
+
+func (q *Query) resolveGroups(d declaration, resolve func(string, []string) dyngraph.LabelID) (*GroupPlan, error) {
+	p := &GroupPlan{}
+	union := q.Groups.union(q.Name)
+	for _, v := range union.Vertices {
+		p.VertexLabels = append(p.VertexLabels, resolve(v.Label, v.AnyOf))
+	}
+	for _, e := range union.Edges {
+		p.EdgeLabels = append(p.EdgeLabels, resolve(e.Label, e.AnyOf))
+	}
+	for s := range q.Groups.Stages {
+		stage, of := &q.Groups.Stages[s], StagePlan{}
+		for _, c := range stage.Conditions {
+			reads, err := union.columns(d, c.Slots)
+			if err != nil {
+				return nil, err
+			}
+			of.Conditions = append(of.Conditions, Condition{Condition: c, Reads: reads})
+		}
+		for _, a := range stage.Aggregates {
+			var reads []Read
+			if a.Formula != nil {
+				var err error
+				if reads, err = union.columns(d, a.Formula.Slots); err != nil {
+					return nil, err
+				}
+			}
+			of.Sums = append(of.Sums, reads)
+		}
+		for _, c := range stage.Having {
+			reads, err := q.columns(d, c.Slots)
+			if err != nil {
+				return nil, err
+			}
+			of.Having = append(of.Having, reads)
+		}
+		p.Stages = append(p.Stages, of)
+	}
+	return p, nil
+}
+
+// columns returns where slots of the query are.
+func (q *Query) columns(d declaration, slots []condition.Slot) ([]Read, error) {
+	reads := make([]Read, len(slots))
+	for k, s := range slots {
+		reads[k].Element = s.Element
+		if s.Element.Aggregate {
+			continue
+		}
+		column, err := q.read(d, s)
+		if err != nil {
+			return nil, err
+		}
+		reads[k].Column = column
+	}
+	return reads, nil
+}
+
+// sameGroups reports whether two queries group alike.
+func sameGroups(a, b *Groups) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	x, y := a.union(""), b.union("")
+	if !samePattern(x, y) || len(a.Stages) != len(b.Stages) {
+		return false
+	}
+	for i := range a.Stages {
+		s, t := &a.Stages[i], &b.Stages[i]
+		if !slices.EqualFunc(s.Matches, t.Matches, func(m, n MatchClause) bool {
+			return slices.Equal(m.Vertices, n.Vertices) && slices.Equal(m.Edges, n.Edges)
+		}) || !slices.Equal(s.Vertices, t.Vertices) || !slices.Equal(s.Edges, t.Edges) ||
+			!sameKeys(s.Conditions, t.Conditions) || !sameKeys(s.Having, t.Having) ||
+			!slices.EqualFunc(s.Aggregates, t.Aggregates, sameAggregate) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameAggregate(a, b Aggregate) bool {
+	if a.Name != b.Name || a.Function != b.Function || (a.Of == nil) != (b.Of == nil) ||
+		(a.Formula == nil) != (b.Formula == nil) {
+		return false
+	}
+	return (a.Of == nil || *a.Of == *b.Of) && (a.Formula == nil || a.Formula.Key() == b.Formula.Key())
+}
+
+// misled reports whether some label would be resolved to another one.
+func (p *GroupPlan) misled(q *Groups, g *dyngraph.Graph) bool {
+	for i, v := range q.Vertices {
+		if p.VertexLabels[i] != ResolveLabel(g, v.Label, v.AnyOf) {
+			return true
+		}
+	}
+	for i, e := range q.Edges {
+		if p.EdgeLabels[i] != ResolveLabel(g, e.Label, e.AnyOf) {
+			return true
+		}
+	}
+	return false
+}

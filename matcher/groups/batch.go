@@ -1,0 +1,289 @@
+package groups
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// outcome is what a batch does to the groups of a query. It is computed once for both signs.
+type outcome struct {
+	changes []change
+	over    matcher.Cause // the search was beyond a limit: changes are void
+	steps   uint64
+}
+
+// change is a group that holds in one view only.
+type change struct {
+	sign  dyngraph.Sign
+	order uint32 // of the anchor
+	row   []uint32
+}
+
+// batch finds the outcome of a staged batch for one query.
+type batch struct {
+	x     *program
+	graph *dyngraph.Graph
+	delta *dyngraph.Delta // nil when a view is enumerated
+	// One search for each view, by dyngraph.Which.
+	views    [2]*search
+	keys     map[string][]uint32 // of the groups that the batch may change
+	rows     accumulator
+	revising bool // the batch revises vertices
+}
+
+func (x *program) evaluate(ctx context.Context, g *dyngraph.Graph, d *dyngraph.Delta, meter *matcher.Meter) (*outcome,
+	error) {
+	b := &batch{x: x, graph: g, delta: d, keys: make(map[string][]uint32), revising: len(d.Revised) > 0}
+	for which := range b.views {
+		b.views[which] = newSearch(ctx, x, g, dyngraph.Which(which), meter)
+	}
+	o := &outcome{}
+	err := b.all(o)
+	for _, s := range b.views {
+		if err == nil {
+			err = s.spend()
+		}
+		o.steps += s.steps
+	}
+	if errors.Is(err, errOver) {
+		o.changes, o.over = nil, meter.Over()
+		return o, nil
+	}
+	return o, err
+}
+
+func (b *batch) all(o *outcome) error {
+	if err := b.collect(); err != nil {
+		return err
+	}
+	for _, keys := range b.keys {
+		before, err := b.group(dyngraph.Old, keys)
+		if err != nil {
+			return err
+		}
+		after, err := b.group(dyngraph.New, keys)
+		if err != nil {
+			return err
+		}
+		if before.holds == after.holds {
+			continue
+		}
+		c := change{sign: dyngraph.Inserted, row: slices.Clone(keys)}
+		shown := &after
+		if before.holds {
+			c.sign, shown = dyngraph.Deleted, &before
+		}
+		for _, w := range shown.values {
+			c.row = matcher.PutAggregate(c.row, w)
+		}
+		c.order = b.anchor(c.sign, keys, &before, &after)
+		o.changes = append(o.changes, c)
+	}
+	view := b.views[dyngraph.New].view
+	slices.SortFunc(o.changes, func(x, y change) int {
+		return cmp.Or(cmp.Compare(x.sign, y.sign), cmp.Compare(x.order, y.order), b.x.compare(view, x.row, y.row))
+	})
+	return nil
+}
+
+// compare orders rows by their keys (DESIGN S7).
+func (x *program) compare(view dyngraph.View, a, b []uint32) int {
+	n := len(x.stage.Vertices)
+	if c := slices.Compare(a[:n], b[:n]); c != 0 {
+		return c
+	}
+	for i := range x.stage.Edges {
+		if c := view.CompareEdges(dyngraph.EdgeIndex(a[n+i]), dyngraph.EdgeIndex(b[n+i])); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// group counts a group in a view.
+func (b *batch) group(which dyngraph.Which, keys []uint32) (group, error) {
+	s := b.views[which]
+	var g group
+	b.rows.reset(b.x.stage.Aggregates)
+	s.found = func() error {
+		b.rows.add(s)
+		if b.delta != nil {
+			b.noteChanges(s, &g)
+		}
+		return nil
+	}
+	if err := s.eachBinding(keys, func() error { return s.run(&b.x.fromKeys) }); err != nil {
+		return g, err
+	}
+	if g.rows = b.rows.rows; g.rows > 0 {
+		g.values = b.rows.values(b.x.stage.Aggregates)
+		g.holds = b.x.having(s.view, keys, g.values)
+	}
+	return g, nil
+}
+
+// noteChanges notes the changed elements of the row that is bound.
+func (b *batch) noteChanges(s *search, g *group) {
+	for _, e := range s.edges {
+		if order, ok := b.orderOf(dyngraph.EdgeIndex(e), s.view.Which()); ok {
+			g.note(order)
+		}
+	}
+	if !b.revising {
+		return
+	}
+	for u, v := range s.vertices {
+		if order, ok := b.revision(u, v, s.view.Which()); ok {
+			g.note(order)
+		}
+	}
+}
+
+// orderOf returns the order of the version of an edge that a view shows, if the batch deletes or inserts it.
+func (b *batch) orderOf(e dyngraph.EdgeIndex, which dyngraph.Which) (uint32, bool) {
+	sign, order, ok := b.graph.Staged(e)
+	if !ok {
+		return 0, false
+	}
+	n := &b.delta.Net[order]
+	if n.Replaced && sign == dyngraph.Deleted && which == dyngraph.New {
+		return order + 1, true
+	}
+	if n.Replaced && sign == dyngraph.Inserted && which == dyngraph.Old {
+		return order - 1, true
+	}
+	return order, true
+}
+
+// revision returns the order of the version of a vertex that a view shows, if it is revised and that matters at the
+// pattern vertex.
+func (b *batch) revision(u int, v uint32, which dyngraph.Which) (uint32, bool) {
+	r, ok := b.delta.RevisionOf(dyngraph.VertexID(v))
+	if !ok || !b.x.asked[u].Matters(b.graph, dyngraph.VertexID(v), nil) {
+		return 0, false
+	}
+	if which == dyngraph.Old {
+		return r.Old, true
+	}
+	return r.New, true
+}
+
+// anchor returns the order of what makes or breaks a match: its own changes or, without any, those of its rows in
+// either view (DESIGN S19, S25).
+func (b *batch) anchor(sign dyngraph.Sign, keys []uint32, before, after *group) uint32 {
+	which := dyngraph.New
+	if sign == dyngraph.Deleted {
+		which = dyngraph.Old
+	}
+	var own group
+	n := len(b.x.stage.Vertices)
+	if b.revising {
+		for i, u := range b.x.stage.Vertices {
+			if order, ok := b.revision(u, keys[i], which); ok {
+				own.note(order)
+			}
+		}
+	}
+	for i := range b.x.stage.Edges {
+		if order, ok := b.orderOf(dyngraph.EdgeIndex(keys[n+i]), which); ok {
+			own.note(order)
+		}
+	}
+	if !own.changed {
+		for _, g := range []*group{before, after} {
+			if g.changed {
+				own.note(g.least)
+				own.note(g.most)
+			}
+		}
+	}
+	if sign == dyngraph.Deleted {
+		return own.least
+	}
+	return own.most
+}
+
+// collect finds the keys of all groups that have a row with a changed element in either view.
+func (b *batch) collect() error {
+	for i := range b.delta.Net {
+		n := &b.delta.Net[i]
+		which := dyngraph.New
+		if n.Sign == dyngraph.Deleted {
+			which = dyngraph.Old
+		}
+		s := b.views[which]
+		s.found = func() error {
+			b.addKeys(s)
+			return nil
+		}
+		var err error
+		switch {
+		case !n.Vertex:
+			err = b.fromEdge(s, n)
+		case n.Revised:
+			err = b.fromVertex(s, uint32(n.From))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *batch) fromEdge(s *search, n *dyngraph.NetEdge) error {
+	for e := range b.x.g.Edges {
+		if !matcher.LabelFits(b.x.edgeLabels[e], n.Label) {
+			continue
+		}
+		for _, reversed := range b.x.orientations(e) {
+			s.clear()
+			if err := s.withEdge(e, n.Edge, reversed, func() error { return s.run(&b.x.fromEdge[e]) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b *batch) fromVertex(s *search, v uint32) error {
+	for u := range b.x.g.Vertices {
+		a := &b.x.asked[u]
+		if a.Nothing() || !a.Matters(b.graph, dyngraph.VertexID(v), nil) {
+			continue
+		}
+		s.clear()
+		if !s.bindVertex(u, v) {
+			continue
+		}
+		if err := s.run(&b.x.fromVertex[u]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addKeys notes the keys that are bound.
+func (b *batch) addKeys(s *search) {
+	var room [16]byte
+	text := room[:0]
+	for _, u := range b.x.stage.Vertices {
+		text = binary.LittleEndian.AppendUint32(text, s.vertices[u])
+	}
+	for _, e := range b.x.stage.Edges {
+		text = binary.LittleEndian.AppendUint32(text, s.edges[e])
+	}
+	if _, ok := b.keys[string(text)]; ok {
+		return
+	}
+	keys := make([]uint32, len(text)/4)
+	for i := range keys {
+		keys[i] = binary.LittleEndian.Uint32(text[4*i:])
+	}
+	b.keys[string(text)] = keys
+}

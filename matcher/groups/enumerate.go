@@ -1,0 +1,93 @@
+package groups
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// errFound ends an enumeration at the first match.
+var errFound = errors.New("groups: found")
+
+// enumerate returns the rows of all groups that hold in a view, ascending by their keys; one alone if any will do.
+func (x *program) enumerate(ctx context.Context, g *dyngraph.Graph, which dyngraph.Which, anyOne bool,
+	meter *matcher.Meter) (rows [][]uint32, steps uint64, err error) {
+	b := &batch{x: x, graph: g, keys: make(map[string][]uint32)}
+	for w := range b.views {
+		b.views[w] = newSearch(ctx, x, g, dyngraph.Which(w), meter)
+	}
+	counted := newSearch(ctx, x, g, which, meter)
+	s := b.views[which]
+	s.found = func() error {
+		before := len(b.keys)
+		b.addKeys(s)
+		if len(b.keys) == before {
+			return nil
+		}
+		keys := b.boundKeys(s)
+		b.views[which] = counted
+		found, err := b.group(which, keys)
+		b.views[which] = s
+		if err != nil || !found.holds {
+			return err
+		}
+		for _, w := range found.values {
+			keys = matcher.PutAggregate(keys, w)
+		}
+		rows = append(rows, keys)
+		if anyOne {
+			return errFound
+		}
+		return nil
+	}
+	err = x.eachSeed(s)
+	steps = s.steps + counted.steps
+	if err == nil || errors.Is(err, errFound) {
+		err = nil
+		for _, s := range []*search{s, counted} {
+			if err == nil {
+				err = s.spend()
+			}
+		}
+	}
+	slices.SortFunc(rows, func(a, b []uint32) int { return x.compare(s.view, a, b) })
+	return rows, steps, err
+}
+
+// boundKeys returns the keys that are bound, in a slice of the caller's.
+func (b *batch) boundKeys(s *search) (keys []uint32) {
+	for _, u := range b.x.stage.Vertices {
+		keys = append(keys, s.vertices[u])
+	}
+	for _, e := range b.x.stage.Edges {
+		keys = append(keys, s.edges[e])
+	}
+	return keys
+}
+
+// eachSeed maps a pattern edge that is a key, or has a key at an end, to each data edge, and goes on to the keys.
+func (x *program) eachSeed(s *search) error {
+	e := 0
+	if len(x.stage.Edges) > 0 {
+		e = x.stage.Edges[0]
+	} else {
+		e = slices.IndexFunc(x.g.Edges, func(of matcher.QueryEdge) bool {
+			return of.From == x.stage.Vertices[0] || of.To == x.stage.Vertices[0]
+		})
+	}
+	for d := range s.view.EdgesSeq() {
+		if err := s.step(); err != nil {
+			return err
+		}
+		for _, reversed := range x.orientations(e) {
+			s.clear()
+			if err := s.withEdge(e, d, reversed, func() error { return s.run(&x.fromEdge[e]) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,262 @@
+package groups
+
+import (
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/condition"
+)
+
+// program is a query with WITH, resolved against the graph.
+type program struct {
+	plan  *matcher.Plan
+	query *matcher.Query
+	g     *matcher.Groups
+	stage *matcher.Stage
+
+	directed     bool
+	vertexLabels []dyngraph.LabelID
+	edgeLabels   []dyngraph.LabelID
+	// Conditions on one element alone, by edge and by vertex, and those on several.
+	ownEdge, ownVertex [][]*matcher.Condition
+	between            []*matcher.Condition
+	asked              []matcher.Asked // by vertex: what a revision is compared by (DESIGN S16)
+	// apart holds, by vertex, the vertices of its clauses, which have other images; apartEdges likewise by edge.
+	apart, apartEdges [][]int
+	reads             int // the greatest number of slots of a condition
+
+	// Orders by what is bound at first: by edge, by vertex, and for the keys. Those by edge and vertex end where all
+	// keys are bound.
+	fromEdge, fromVertex []order
+	fromKeys             order
+}
+
+// order says how pattern edges are mapped one after the other.
+type order struct {
+	steps  []step
+	before []*matcher.Condition // those on several elements that what is bound at first decides
+}
+
+// step maps an edge that has one bound end at least.
+type step struct {
+	edge   int
+	at, to int // the bound vertex, from which the edge is seen, and the other one
+	closes bool
+	// decided are the conditions on several elements of which this step binds the last.
+	decided []*matcher.Condition
+}
+
+func newProgram(p *matcher.Plan) *program {
+	g := p.Query.Groups
+	x := &program{plan: p, query: p.Query, g: g, stage: &g.Stages[0], directed: p.Directed,
+		vertexLabels: p.Groups.VertexLabels, edgeLabels: p.Groups.EdgeLabels,
+		ownEdge: make([][]*matcher.Condition, len(g.Edges)), ownVertex: make([][]*matcher.Condition, len(g.Vertices)),
+		asked: make([]matcher.Asked, len(g.Vertices)), apart: make([][]int, len(g.Vertices)),
+		apartEdges: make([][]int, len(g.Edges))}
+	of := &p.Groups.Stages[0]
+	for i := range of.Conditions {
+		x.addCondition(&of.Conditions[i])
+	}
+	x.addAsked(of)
+	for _, m := range x.stage.Matches {
+		for _, v := range m.Vertices {
+			x.apart[v] = append(x.apart[v], without(m.Vertices, v)...)
+		}
+		for _, e := range m.Edges {
+			x.apartEdges[e] = without(m.Edges, e)
+		}
+	}
+	x.orders()
+	return x
+}
+
+func without(all []int, one int) []int {
+	return slices.DeleteFunc(slices.Clone(all), func(i int) bool { return i == one })
+}
+
+func (x *program) addCondition(c *matcher.Condition) {
+	x.reads = max(x.reads, len(c.Reads))
+	switch r := c.Elements[0]; {
+	case !c.Own():
+		x.between = append(x.between, c)
+	case r.Edge:
+		x.ownEdge[r.Index] = append(x.ownEdge[r.Index], c)
+	default:
+		x.ownVertex[r.Index] = append(x.ownVertex[r.Index], c)
+	}
+}
+
+// addAsked collects what conditions, aggregates and conditions behind WITH ask about each vertex.
+func (x *program) addAsked(of *matcher.StagePlan) {
+	read := func(elements int, reads []matcher.Read, c *matcher.Condition) {
+		for _, r := range reads {
+			if r.Element.Edge || r.Element.Aggregate {
+				continue
+			}
+			a := &x.asked[r.Element.Index]
+			if elements == 1 && c != nil {
+				a.Own = append(a.Own, c)
+				return
+			}
+			if !slices.Contains(a.Columns, r.Column) {
+				a.Columns = append(a.Columns, r.Column)
+			}
+		}
+	}
+	for i := range of.Conditions {
+		c := &of.Conditions[i]
+		read(len(c.Elements), c.Reads, c)
+	}
+	for i, c := range x.stage.Having {
+		reads := slices.Clone(of.Having[i])
+		for k, r := range reads {
+			switch {
+			case r.Element.Aggregate:
+			case r.Element.Edge:
+				reads[k].Element.Index = x.stage.Edges[r.Element.Index]
+			default:
+				reads[k].Element.Index = x.stage.Vertices[r.Element.Index]
+			}
+		}
+		read(len(c.Elements), reads, &matcher.Condition{Condition: c, Reads: reads})
+	}
+	for _, reads := range of.Sums {
+		read(0, reads, nil)
+	}
+	for v := range x.asked {
+		slices.Sort(x.asked[v].Columns)
+	}
+}
+
+// bound is a set of elements.
+type bound struct{ vertices, edges []bool }
+
+func (x *program) nothing() bound {
+	return bound{make([]bool, len(x.g.Vertices)), make([]bool, len(x.g.Edges))}
+}
+
+func (b *bound) bindEdge(x *program, e int) {
+	b.edges[e] = true
+	b.vertices[x.g.Edges[e].From], b.vertices[x.g.Edges[e].To] = true, true
+}
+
+func (b *bound) has(r condition.Ref) bool {
+	if r.Edge {
+		return b.edges[r.Index]
+	}
+	return b.vertices[r.Index]
+}
+
+func (x *program) orders() {
+	for e := range x.g.Edges {
+		b := x.nothing()
+		b.bindEdge(x, e)
+		x.fromEdge = append(x.fromEdge, x.orderFrom(b, true))
+	}
+	for v := range x.g.Vertices {
+		b := x.nothing()
+		b.vertices[v] = true
+		x.fromVertex = append(x.fromVertex, x.orderFrom(b, true))
+	}
+	b := x.nothing()
+	for _, v := range x.stage.Vertices {
+		b.vertices[v] = true
+	}
+	for _, e := range x.stage.Edges {
+		b.bindEdge(x, e)
+	}
+	x.fromKeys = x.orderFrom(b, false)
+}
+
+// keysBound reports whether all keys are.
+func (x *program) keysBound(b bound) bool {
+	return !slices.ContainsFunc(x.stage.Vertices, func(v int) bool { return !b.vertices[v] }) &&
+		!slices.ContainsFunc(x.stage.Edges, func(e int) bool { return !b.edges[e] })
+}
+
+// orderFrom makes an order from what is bound: edges that close first, then those on the shortest way to a key.
+func (x *program) orderFrom(b bound, toKeys bool) (o order) {
+	known := func(c *matcher.Condition) bool {
+		return !slices.ContainsFunc(c.Elements, func(r condition.Ref) bool { return !b.has(r) })
+	}
+	decided := make(map[*matcher.Condition]bool)
+	take := func() (all []*matcher.Condition) {
+		for _, c := range x.between {
+			if !decided[c] && known(c) {
+				decided[c] = true
+				all = append(all, c)
+			}
+		}
+		return all
+	}
+	o.before = take()
+	for !toKeys || !x.keysBound(b) {
+		e := x.nextEdge(b)
+		if e < 0 {
+			break
+		}
+		of := x.g.Edges[e]
+		s := step{edge: e, at: of.From, to: of.To, closes: b.vertices[of.From] && b.vertices[of.To]}
+		if !b.vertices[of.From] {
+			s.at, s.to = of.To, of.From
+		}
+		b.bindEdge(x, e)
+		s.decided = take()
+		o.steps = append(o.steps, s)
+	}
+	return o
+}
+
+// nextEdge returns the edge to map next, -1 if all are mapped.
+func (x *program) nextEdge(b bound) int {
+	best, least := -1, 0
+	for e, of := range x.g.Edges {
+		from, to := b.vertices[of.From], b.vertices[of.To]
+		if b.edges[e] || !from && !to {
+			continue
+		}
+		cost := 0
+		if !from || !to {
+			cost = 1 + x.distance(b, e)
+		}
+		if best < 0 || cost < least {
+			best, least = e, cost
+		}
+	}
+	return best
+}
+
+// distance returns how many edges behind e a key follows that is not bound.
+func (x *program) distance(b bound, e int) int {
+	seen := bound{slices.Clone(b.vertices), slices.Clone(b.edges)}
+	for n := 0; ; n++ {
+		if n == 0 {
+			seen.bindEdge(x, e)
+		}
+		for _, v := range x.stage.Vertices {
+			if seen.vertices[v] && !b.vertices[v] {
+				return n
+			}
+		}
+		for _, k := range x.stage.Edges {
+			if seen.edges[k] && !b.edges[k] {
+				return n
+			}
+		}
+		// One step on, from what lies behind e.
+		var next []int
+		for i, of := range x.g.Edges {
+			fresh := seen.vertices[of.From] && !b.vertices[of.From] || seen.vertices[of.To] && !b.vertices[of.To]
+			if !seen.edges[i] && fresh {
+				next = append(next, i)
+			}
+		}
+		if len(next) == 0 || n > len(x.g.Edges) {
+			return len(x.g.Edges) + 1 // no key lies behind it
+		}
+		for _, i := range next {
+			seen.bindEdge(x, i)
+		}
+	}
+}

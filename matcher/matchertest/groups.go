@@ -1,0 +1,132 @@
+package matchertest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"motifd/matcher"
+	"motifd/matcher/condition"
+)
+
+// Group returns a query with WITH over the pattern and the conditions of a query that has edges (DESIGN S24): its edges
+// in one clause or several, some elements as keys, one to three aggregates and a condition on them.
+func (c *Case) Group(rng *rand.Rand, q *matcher.Query) *matcher.Query {
+	g := &matcher.Groups{Vertices: q.Vertices, Edges: q.Edges}
+	stage := matcher.Stage{Conditions: q.Conditions, Matches: clauses(rng, q)}
+	grouped := *q
+	grouped.Groups, grouped.Conditions, grouped.Within, grouped.Fields = g, nil, 0, nil
+	grouped.SilentChange = true
+	grouped.Vertices, grouped.Edges = nil, nil
+	for len(stage.Vertices)+len(stage.Edges) == 0 {
+		for v := range q.Vertices {
+			if rng.IntN(3) == 0 {
+				stage.Vertices = append(stage.Vertices, v)
+			}
+		}
+		for e := range q.Edges {
+			if rng.IntN(4) == 0 {
+				stage.Edges = append(stage.Edges, e)
+			}
+		}
+	}
+	rng.Shuffle(len(stage.Vertices), func(i, j int) {
+		stage.Vertices[i], stage.Vertices[j] = stage.Vertices[j], stage.Vertices[i]
+	})
+	for _, v := range stage.Vertices {
+		grouped.Vertices = append(grouped.Vertices, q.Vertices[v])
+	}
+	for _, e := range stage.Edges {
+		of := q.Edges[e]
+		of.From, of.To = slices.Index(stage.Vertices, of.From), slices.Index(stage.Vertices, of.To)
+		grouped.Edges = append(grouped.Edges, of)
+	}
+	g.Stages = []matcher.Stage{stage}
+	for i := range 1 + rng.IntN(3) {
+		g.Stages[0].Aggregates = append(g.Stages[0].Aggregates, c.aggregate(rng, q, fmt.Sprint("n", i)))
+	}
+	c.having(rng, &grouped)
+	return &grouped
+}
+
+// clauses deals the edges of a pattern out to clauses.
+func clauses(rng *rand.Rand, q *matcher.Query) []matcher.MatchClause {
+	all := make([]matcher.MatchClause, 1+rng.IntN(min(3, len(q.Edges))))
+	for e, of := range q.Edges {
+		m := &all[e%len(all)]
+		m.Edges = append(m.Edges, e)
+		for _, v := range []int{of.From, of.To} {
+			if !slices.Contains(m.Vertices, v) {
+				m.Vertices = append(m.Vertices, v)
+			}
+		}
+	}
+	return all
+}
+
+func (c *Case) aggregate(rng *rand.Rand, q *matcher.Query, name string) matcher.Aggregate {
+	w := &whereSource{Rand: rng, scope: ScopeOf(c.Schema, q), q: q}
+	switch rng.IntN(3) {
+	case 0:
+		r := w.scope.Elements[w.element()].Ref
+		return matcher.Aggregate{Name: name, Function: matcher.CountDistinct, Of: &r}
+	case 1:
+		for range 6 {
+			e := read(w.element(), []string{"n", "amount"}[rng.IntN(2)])
+			if rng.IntN(3) == 0 {
+				e = w.weighted(e)
+			}
+			f, err := condition.NewFormula(w.scope, e)
+			if err == nil && f.Type.Exact() {
+				return matcher.Aggregate{Name: name, Function: matcher.Sum, Formula: f}
+			}
+		}
+	}
+	return matcher.Aggregate{Name: name}
+}
+
+// having gives a query with WITH conditions on its aggregates and keys.
+func (c *Case) having(rng *rand.Rand, q *matcher.Query) {
+	w := &whereSource{Rand: rng, scope: ScopeOf(c.Schema, q), q: q}
+	w.scope.Aggregates = map[string]condition.Slot{}
+	var names []string
+	for i, a := range q.Groups.Aggregates() {
+		names = append(names, a.Name)
+		w.scope.Aggregates[a.Name] = condition.Slot{Element: condition.Ref{Aggregate: true, Index: i}, Property: a.Name,
+			Type: a.Type()}
+	}
+	aggregate := func() *condition.Expr {
+		return &condition.Expr{Op: condition.OpAggregate, Text: names[rng.IntN(len(names))]}
+	}
+	number := func() *condition.Expr {
+		return &condition.Expr{Op: condition.OpNumber, Text: []string{"1", "2", "3", "4", "1.5"}[rng.IntN(5)]}
+	}
+	for range 12 {
+		left, right := aggregate(), number()
+		switch rng.IntN(5) {
+		case 0:
+			right = w.weighted(aggregate())
+		case 1:
+			if len(q.Vertices)+len(q.Edges) > 0 {
+				right = read(w.keyName(), types[rng.IntN(len(types))].name)
+			}
+		}
+		e := &condition.Expr{Op: condition.OpCompare, Args: []*condition.Expr{left, right},
+			Chain: []condition.Relation{[]condition.Relation{condition.Ge, condition.Gt, condition.Eq, condition.Le,
+				condition.Ne}[rng.IntN(5)]}}
+		all, err := condition.Split(w.scope, e)
+		if err == nil {
+			q.Groups.Stages[0].Having = all
+			return
+		}
+	}
+}
+
+// keyName draws a key.
+func (w *whereSource) keyName() string {
+	at := w.IntN(len(w.q.Vertices) + len(w.q.Edges))
+	if at < len(w.q.Vertices) {
+		return w.q.Vertices[at].Name
+	}
+	return w.q.Edges[at-len(w.q.Vertices)].Name
+}

@@ -1,0 +1,343 @@
+package pattern
+
+import (
+	"bytes"
+	"slices"
+
+	"motifd/dyngraph/property"
+	"motifd/matcher"
+	"motifd/matcher/condition"
+)
+
+// groups builds a query with WITH (DESIGN S24).
+func (p *cypherBuilder) groups(ast *cypherQuery, src []byte, declared Declared) (*Rule, error) {
+	if len(ast.matches) > 0 {
+		return nil, p.fail(at(ast.matches[0].paths[0].head.pos), "a MATCH behind the last WITH is not supported; "+
+			"end with WITH and RETURN")
+	}
+	if n := len(ast.stages); n > matcher.MaxStages {
+		return nil, p.fail(at(ast.stages[matcher.MaxStages].with.pos), "a second WITH is not supported; a query has "+
+			"one")
+	}
+	g := &matcher.Groups{}
+	wheres := make([][]*condition.Expr, len(ast.stages))
+	maps := make([]int, len(ast.stages)) // of p.maps, at the end of each stage
+	for s, stage := range ast.stages {
+		var of matcher.Stage
+		for _, m := range stage.matches {
+			where, err := p.clauseOf(m)
+			if err != nil {
+				return nil, err
+			}
+			if where != nil {
+				wheres[s] = append(wheres[s], where)
+			}
+			if len(p.clause.Edges) == 0 {
+				return nil, p.fail(at(m.paths[0].head.pos), "a MATCH without an edge beside WITH is not supported; "+
+					"name the vertex in the MATCH with its edges")
+			}
+			of.Matches = append(of.Matches, p.clause)
+		}
+		if err := p.checkJoined(stage, of.Matches); err != nil {
+			return nil, err
+		}
+		maps[s] = len(p.maps)
+		g.Stages = append(g.Stages, of)
+	}
+	onePerLabel := p.opt.OnePerLabel
+	p.opt.OnePerLabel = false // each clause is on its own
+	union, err := p.query()
+	if err != nil {
+		return nil, err
+	}
+	g.Vertices, g.Edges = union.Vertices, union.Edges
+	if e, text := g.Competing(p.opt.Directed); onePerLabel && text != "" {
+		return nil, p.fail(p.edgeAt[e], "%s", text)
+	}
+	q := &matcher.Query{Name: union.Name, Groups: g, SilentChange: true, Source: string(bytes.Clone(src)),
+		Language: Cypher}
+	r := &Rule{Query: q, VertexLabels: p.vertexLabels, EdgeLabels: p.edgeLabels, expression: p.expression}
+	scope := &condition.Scope{Schema: declared.Schema, Parameters: declared.Parameters,
+		Elements: elementsOf(union, p.vertexLabels, p.edgeLabels)}
+	mapped, err := p.mapConditions(union)
+	if err != nil {
+		return nil, err
+	}
+	var all []*condition.Expr
+	from := 0
+	for s, stage := range ast.stages {
+		exprs := append(slices.Clone(mapped[entriesOf(p.maps[:from]):entriesOf(p.maps[:maps[s]])]), wheres[s]...)
+		from = maps[s]
+		more, err := p.stage(r, &g.Stages[s], stage, exprs, scope)
+		if err != nil {
+			return nil, err
+		}
+		all = append(append(all, exprs...), more...)
+	}
+	if err := p.groupReturns(r, ast.fields, p.keyScope(r, scope)); err != nil {
+		return nil, err
+	}
+	r.Parameters = parameters(append(all, ast.fields.values()...))
+	return r, nil
+}
+
+// entriesOf returns how many conditions property maps make.
+func entriesOf(maps []elementMap) (n int) {
+	for _, m := range maps {
+		n += len(m.entries)
+	}
+	return n
+}
+
+// clauseOf builds the elements of a MATCH, and checks what its WHERE names.
+func (p *cypherBuilder) clauseOf(m *cypherMatch) (*condition.Expr, error) {
+	if err := p.match(m); err != nil {
+		return nil, err
+	}
+	if m.where == nil {
+		return nil, nil
+	}
+	return m.where, p.readable(m.where, "WHERE names %s, which no MATCH before it mentions")
+}
+
+// checkJoined refuses a MATCH that shares no vertex with those before it, and one that is not connected itself.
+func (p *cypherBuilder) checkJoined(stage *cypherStage, clauses []matcher.MatchClause) error {
+	joined := slices.Clone(clauses[0].Vertices)
+	for i, c := range clauses {
+		where := at(stage.matches[i].paths[0].head.pos)
+		if i > 0 && !slices.ContainsFunc(c.Vertices, func(v int) bool { return slices.Contains(joined, v) }) {
+			return p.fail(where, "the MATCH shares no vertex with those before it; join them by a vertex, or make two "+
+				"queries")
+		}
+		reached := []int{c.Vertices[0]}
+		for grown := true; grown; {
+			grown = false
+			for _, e := range c.Edges {
+				from, to := p.edges[e].From, p.edges[e].To
+				if has := slices.Contains(reached, from); has != slices.Contains(reached, to) {
+					if has {
+						from = to
+					}
+					reached, grown = append(reached, from), true
+				}
+			}
+		}
+		if len(reached) < len(c.Vertices) {
+			return p.fail(where, "the paths of the MATCH are not connected; join them by a vertex, or write a MATCH of "+
+				"each")
+		}
+		joined = append(joined, c.Vertices...)
+	}
+	return nil
+}
+
+// stage resolves the conditions, keys and aggregates of a stage, and returns its further expressions.
+func (p *cypherBuilder) stage(r *Rule, s *matcher.Stage, ast *cypherStage, exprs []*condition.Expr,
+	scope *condition.Scope) ([]*condition.Expr, error) {
+	conditions, err := condition.Split(scope, exprs...)
+	if err != nil {
+		return nil, p.located(err)
+	}
+	s.Conditions = append(p.labelConditions(), conditions...)
+	var more []*condition.Expr
+	taken := make(map[string]bool)
+	for _, item := range ast.with.items {
+		if item.key != nil {
+			if err := p.key(r, s, item, scope); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		a, err := p.aggregateOf(item, scope)
+		if err != nil {
+			return nil, err
+		}
+		if _, isElement := scope.Elements[a.Name]; isElement || taken[a.Name] {
+			return nil, p.fail(at(item.as.pos), "the name %s is taken; give the aggregate another one", short(a.Name))
+		}
+		taken[a.Name] = true
+		s.Aggregates = append(s.Aggregates, a)
+		if item.value != nil {
+			more = append(more, item.value)
+		}
+	}
+	switch {
+	case len(s.Vertices)+len(s.Edges) == 0:
+		return nil, p.fail(at(ast.with.pos), "WITH has no key; name the vertices or edges to group by, or set "+
+			"emit: counts on a query without WITH")
+	case len(s.Aggregates) == 0:
+		return nil, p.fail(at(ast.with.pos), "WITH has no aggregate; add one, as in count(*) AS n, or leave WITH out")
+	}
+	if ast.with.where == nil {
+		return more, nil
+	}
+	keys := p.keyScope(r, scope)
+	if err := p.readsKeys(ast.with.where, keys, "WHERE"); err != nil {
+		return nil, err
+	}
+	if s.Having, err = condition.Split(keys, ast.with.where); err != nil {
+		return nil, p.located(err)
+	}
+	return append(more, ast.with.where), nil
+}
+
+// key adds a key to a stage and to the query.
+func (p *cypherBuilder) key(r *Rule, s *matcher.Stage, item *cypherWithItem, scope *condition.Scope) error {
+	name, err := p.variable(item.key, inWhere)
+	if err != nil {
+		return err
+	}
+	if !p.known(name) {
+		return p.fail(at(item.pos), "WITH names %s, which no MATCH mentions", short(name))
+	}
+	ref, q := scope.Elements[name].Ref, r.Query
+	if ref.Edge && slices.Contains(s.Edges, ref.Index) || !ref.Edge && slices.Contains(s.Vertices, ref.Index) {
+		return p.fail(at(item.pos), "the key %s stands twice", short(name))
+	}
+	if !ref.Edge {
+		s.Vertices, q.Vertices = append(s.Vertices, ref.Index), append(q.Vertices, q.Groups.Vertices[ref.Index])
+	} else {
+		s.Edges, q.Edges = append(s.Edges, ref.Index), append(q.Edges, q.Groups.Edges[ref.Index])
+	}
+	for i, e := range s.Edges {
+		of := q.Groups.Edges[e]
+		q.Edges[i].From, q.Edges[i].To = slices.Index(s.Vertices, of.From), slices.Index(s.Vertices, of.To)
+	}
+	return nil
+}
+
+func (p *cypherBuilder) aggregateOf(item *cypherWithItem, scope *condition.Scope) (a matcher.Aggregate, err error) {
+	a.Function = item.function
+	if a.Name, err = p.variable(item.as, inWhere); err != nil {
+		return a, err
+	}
+	if item.of != nil {
+		name, err := p.variable(item.of, inWhere)
+		if err != nil {
+			return a, err
+		}
+		if !p.known(name) {
+			return a, p.fail(at(item.of.pos), "count names %s, which no MATCH mentions", short(name))
+		}
+		if ref := scope.Elements[name].Ref; a.Function == matcher.CountDistinct {
+			a.Of = &ref
+		}
+	}
+	if item.value == nil {
+		return a, nil
+	}
+	if err := p.readable(item.value, "sum names %s, which no MATCH mentions"); err != nil {
+		return a, err
+	}
+	if a.Formula, err = condition.NewFormula(scope, item.value); err != nil {
+		return a, p.located(err)
+	}
+	switch t := a.Formula.Type; {
+	case t.Kind == property.Float64:
+		return a, p.fail(at(item.pos), "a sum of float64 would depend on the order of the rows; declare the property "+
+			"as decimal(s)")
+	case !t.Exact():
+		return a, p.fail(at(item.pos), "sum takes int64 and decimal; this is a %v", t)
+	}
+	return a, nil
+}
+
+// keyScope is what expressions behind WITH may read: keys and aggregates, by their indexes in the query.
+func (p *cypherBuilder) keyScope(r *Rule, scope *condition.Scope) *condition.Scope {
+	keys := &condition.Scope{Schema: scope.Schema, Parameters: scope.Parameters,
+		Elements: make(map[string]condition.Element), Aggregates: make(map[string]condition.Slot)}
+	for i, v := range r.Query.Vertices {
+		keys.Elements[v.Name] = condition.Element{Ref: condition.Ref{Index: i}, Labels: scope.Elements[v.Name].Labels}
+	}
+	for i, e := range r.Query.Edges {
+		keys.Elements[e.Name] = condition.Element{Ref: condition.Ref{Edge: true, Index: i},
+			Labels: scope.Elements[e.Name].Labels}
+	}
+	for i, a := range r.Query.Groups.Aggregates() {
+		keys.Aggregates[a.Name] = condition.Slot{Element: condition.Ref{Aggregate: true, Index: i}, Property: a.Name,
+			Type: a.Type()}
+	}
+	return keys
+}
+
+// readsKeys refuses an expression behind WITH that reads an element which is no key.
+func (p *cypherBuilder) readsKeys(e *condition.Expr, keys *condition.Scope, clause string) (err error) {
+	e.Walk(func(n *condition.Expr) {
+		if err != nil || n.Op != condition.OpProperty {
+			return
+		}
+		if _, ok := keys.Elements[n.Text]; !ok {
+			err = p.fail(position{n.Pos.Line, n.Pos.Col}, "%s names %s, which is no key of WITH; behind WITH there are "+
+				"its keys and aggregates", clause, short(n.Text))
+		}
+	})
+	return err
+}
+
+// groupReturns fills in the fields of a query with WITH: by default all aggregates.
+func (p *cypherBuilder) groupReturns(r *Rule, ast *cypherReturn, keys *condition.Scope) error {
+	q := r.Query
+	r.Everything = ast == nil || ast.star
+	taken := make(map[string]bool)
+	if r.Everything {
+		for i, a := range q.Groups.Aggregates() {
+			q.Fields = append(q.Fields, matcher.Field{Name: a.Name,
+				Element: condition.Ref{Aggregate: true, Index: i}})
+		}
+		for name := range keys.Elements {
+			taken[name] = true
+		}
+		for name := range keys.Aggregates {
+			taken[name] = true
+		}
+	}
+	if ast == nil {
+		return nil
+	}
+	for _, item := range ast.items {
+		f, err := p.groupField(item, keys)
+		if err != nil {
+			return err
+		}
+		if taken[f.Name] {
+			return p.fail(at(item.pos), "two fields are called %s; give one another name with AS", short(f.Name))
+		}
+		taken[f.Name] = true
+		if f.Formula == nil && !f.Element.Aggregate && f.Name == q.ElementName(f.Element) {
+			continue // a record has every key under its name
+		}
+		q.Fields = append(q.Fields, f)
+	}
+	return nil
+}
+
+func (p *cypherBuilder) groupField(item *cypherItem, keys *condition.Scope) (f matcher.Field, err error) {
+	switch {
+	case item.element != nil:
+		if f.Name, err = p.variable(item.element, inReturn); err != nil {
+			return f, err
+		}
+		element, ok := keys.Elements[f.Name]
+		if !ok {
+			return f, p.fail(at(item.pos), "RETURN names %s, which is no key and no aggregate of WITH", short(f.Name))
+		}
+		f.Element = element.Ref
+	case item.value.Op == condition.OpAggregate:
+		f.Name = item.value.Text
+		f.Element = keys.Aggregates[f.Name].Element
+	case item.as == nil && item.value.Op != condition.OpProperty:
+		return f, p.fail(at(item.pos), "the field has no name; write AS and one behind it")
+	default:
+		if err := p.readsKeys(item.value, keys, "RETURN"); err != nil {
+			return f, err
+		}
+		f.Name = item.value.Text + "." + item.value.Property
+		if f.Formula, err = condition.NewFormula(keys, item.value); err != nil {
+			return f, p.located(err)
+		}
+	}
+	if item.as != nil {
+		f.Name, err = p.variable(item.as, inWhere)
+	}
+	return f, err
+}
