@@ -91,6 +91,10 @@ func checkMode(mode string, q *matcher.Query) error {
 		return fmt.Errorf("%w %q: output.mode: upsert does not go with on_expiry: silent, since matches that have "+
 			"ended would stay in the topic; write emit", matcher.ErrQuery, q.Name)
 	}
+	if mode == "upsert" && q.Groups != nil {
+		return fmt.Errorf("%w %q: output.mode: upsert does not go with WITH: values that change while a match holds "+
+			"would stay as they were", matcher.ErrQuery, q.Name)
+	}
 	if mode == "upsert" && q.SilentChange {
 		return fmt.Errorf("%w %q: output.mode: upsert does not go with on_change: silent, since the topic would keep "+
 			"old values; write emit", matcher.ErrQuery, q.Name)
@@ -185,7 +189,8 @@ func (q *Query) build(opt pattern.Options, mode string) (*matcher.Query, error) 
 	built.Emit, built.Unit, built.Backfill = emit, unit, backfill
 	built.MaxMatches, built.ExactTotal, built.WorkBudget = q.MaxMatchesPerBatch, q.ExactTotal, q.WorkBudget
 	built.OverBudget, built.Sample, built.Shadow = over, q.Sample, shadow
-	built.Within, built.SilentExpiry, built.SilentChange = int64(q.Within), silentExpiry, silentChange
+	built.Within, built.SilentExpiry = int64(q.Within), silentExpiry
+	built.SilentChange = silentChange || q.OnChange == "" && built.Groups != nil
 	if err := built.Validate(opt.Directed); err != nil {
 		return nil, err
 	}

@@ -112,6 +112,8 @@ type Backend interface {
 // Capabilities are what some backends can do and others cannot; nil stands for what one cannot. A Backend that wraps
 // another has that one's, unless it returns its own.
 type Capabilities struct {
+	// Groups tells that it answers queries with WITH (DESIGN S24). Others are refused them.
+	Groups bool
 	// Concern tells which of the prepared plans Search must be asked for, by their indexes in Prepare, and for which
 	// sign: the backend knows it better than the labels of net edges. The other plans have no match that the batch
 	// makes or breaks, and no budget that an attempt would use. It is called between Stage and Search.

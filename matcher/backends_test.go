@@ -23,7 +23,7 @@ func newCPU(t testing.TB, threads int, little bool) matcher.Backend {
 	if little {
 		opt.GroupMemory, opt.QueueMemory = 64, 64
 	}
-	return groups.New(cpu.New(opt))
+	return groups.New(cpu.New(opt), nil)
 }
 
 // newTicking returns a CPU backend whose clock goes on by a microsecond each time that it is asked.

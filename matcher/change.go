@@ -30,6 +30,13 @@ func (e *Engine) PrepareChange(ch *QueryChange) (*QueryChange, error) {
 	if _, err := q.Resolve(e.g); err != nil {
 		return nil, err
 	}
+	if q.Groups != nil && !e.can.Groups {
+		return nil, fmt.Errorf("%w %q: it has WITH, which the backend %s does not answer; wrap it by groups.New",
+			ErrQuery, q.Name, e.opt.Backend.Name())
+	}
+	if e.opt.Upsert && q.Groups != nil {
+		return nil, fmt.Errorf("%w %q: output.mode upsert does not go with WITH", ErrQuery, q.Name)
+	}
 	if e.opt.Upsert && (q.Emit != EmitDeltas || q.Backfill != BackfillFull || q.MaxMatches != 0) {
 		return nil, fmt.Errorf("%w %q: output.mode upsert goes with emit: deltas, backfill: full and no "+
 			"max_matches_per_batch",

@@ -236,42 +236,49 @@ func TestS7ReplayPutsOutTheSame(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			c = matchertest.RandomCaseWhere(rng, 4, rng.IntN(2) == 0).With(func(q *matcher.Query) { limited(rng, q) })
 		}
-		first := matchertest.Run(t, c, newCPU(t, 2, false), plan.New())
-		for _, b := range first.Log {
-			suspensions += len(b.Decisions)
+		suspensions += playReplay(t, rng, c)
+	})
+}
+
+// playReplay plays a case, replays its log, and returns the number of decisions in it.
+func playReplay(t *testing.T, rng *rand.Rand, c *matchertest.Case) (decisions int) {
+	t.Helper()
+	first := matchertest.Run(t, c, newCPU(t, 2, false), plan.New())
+	for _, b := range first.Log {
+		decisions += len(b.Decisions)
+	}
+	graph := c.Graph
+	for _, other := range []matcher.Backend{reference.New(), newCPU(t, 1+rng.IntN(4), rng.IntN(2) == 0)} {
+		again := matchertest.Replay(t, first.Log,
+			matcher.EngineOptions{Graph: graph(), Backend: other, Planner: plan.New()})
+		if diff := matchertest.Diff(first.Transcript(), again.Transcript()); diff != "" {
+			t.Fatalf("first run against replay on %s: %s", other.Name(), diff)
 		}
-		graph := c.Graph
-		for _, other := range []matcher.Backend{reference.New(), newCPU(t, 1+rng.IntN(4), rng.IntN(2) == 0)} {
-			again := matchertest.Replay(t, first.Log,
-				matcher.EngineOptions{Graph: graph(), Backend: other, Planner: plan.New()})
-			if diff := matchertest.Diff(first.Transcript(), again.Transcript()); diff != "" {
-				t.Fatalf("first run against replay on %s: %s", other.Name(), diff)
-			}
-		}
-		// A restart in the middle: the graph is loaded, and the queries are restored.
-		at := len(c.Queries) + rng.IntN(len(c.Batches)+1)
-		bare := graph()
-		for _, b := range first.Log[:at] {
-			if _, err := bare.Stage(b.Updates); err != nil {
-				t.Fatal(err)
-			}
-			bare.Commit()
-		}
-		rest := matchertest.NewDriverWith(t,
-			matcher.EngineOptions{Graph: matchertest.Reload(t, bare), Backend: newCPU(t, 1, false),
-				Planner: plan.New()})
-		states := first.Batches[at-1].Queries
-		if err := rest.Engine.Restore(t.Context(), states); err != nil {
+	}
+	// A restart in the middle: the graph is loaded, and the queries are restored.
+	at := len(c.Queries) + rng.IntN(len(c.Batches)+1)
+	bare := graph()
+	for _, b := range first.Log[:at] {
+		if _, err := bare.Stage(b.Updates); err != nil {
 			t.Fatal(err)
 		}
-		for _, b := range first.Log[at:] {
-			logged := *b
-			logged.MeasureFrom = matcher.NeverMeasure
-			rest.Step(&logged)
-		}
-		first.Batches = first.Batches[at:]
-		if diff := matchertest.Diff(first.Transcript(), rest.Transcript()); diff != "" {
-			t.Fatalf("first run against restart before batch %d: %s", at+1, diff)
-		}
-	})
+		bare.Commit()
+	}
+	rest := matchertest.NewDriverWith(t,
+		matcher.EngineOptions{Graph: matchertest.Reload(t, bare), Backend: newCPU(t, 1, false),
+			Planner: plan.New()})
+	states := first.Batches[at-1].Queries
+	if err := rest.Engine.Restore(t.Context(), states); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range first.Log[at:] {
+		logged := *b
+		logged.MeasureFrom = matcher.NeverMeasure
+		rest.Step(&logged)
+	}
+	first.Batches = first.Batches[at:]
+	if diff := matchertest.Diff(first.Transcript(), rest.Transcript()); diff != "" {
+		t.Fatalf("first run against restart before batch %d: %s", at+1, diff)
+	}
+	return decisions
 }

@@ -112,8 +112,8 @@ func (w *work) intact(view dyngraph.View, d *dyngraph.Delta) bool {
 	return true
 }
 
-// holds reports whether the witness of a query with WITH is a match still: it is none of those that end. Where these are
-// beyond a limit it is not known, and the witness counts as broken.
+// holds reports whether the witness of a query with WITH is a match still: it is none of those that end. Where these
+// are beyond a limit it is not known, and the witness counts as broken.
 func (s *stepper) holds(w *work) (bool, error) {
 	q := w.state.Query
 	if !w.fits.side(dyngraph.Deleted) {

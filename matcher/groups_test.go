@@ -1,11 +1,19 @@
 package matcher_test
 
 import (
+	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
+	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/matcher/matchertest"
+	"motifd/matcher/plan"
+	"motifd/matcher/reference"
 )
 
 // TestS24BackendsPutOutTheSame drives two engines, one on cpu and one on reference, through random batches with groups:
@@ -15,7 +23,8 @@ func TestS24BackendsPutOutTheSame(t *testing.T) {
 	all := func() bool { return min(seen.begins, seen.ends, seen.revised, seen.parallel, seen.expired) > 100 }
 	matchertest.ForSeedsUntil(t, 40, all, func(t *testing.T, rng *rand.Rand) {
 		c := groupCase(rng)
-		for _, out := range playBackends(t, rng, c, []int64{0, 1 + rng.Int64N(3), 1000 * (1 + rng.Int64N(30))}[rng.IntN(3)]) {
+		kept := []int64{0, 1 + rng.Int64N(3), 1000 * (1 + rng.Int64N(30))}[rng.IntN(3)]
+		for _, out := range playBackends(t, rng, c, kept) {
 			seen.revised += count(out.Summary.Revised > 0)
 			seen.parallel += count(c.EdgeIDs)
 			seen.expired += count(out.Summary.Expired > 0)
@@ -30,6 +39,20 @@ func TestS24BackendsPutOutTheSame(t *testing.T) {
 	t.Logf("%+v", seen)
 }
 
+// TestS24ReplayPutsOutTheSame replays batch logs with groups, of which some exceed their budgets, on other backends and
+// from the middle on, with a graph that was loaded and queries that were restored.
+func TestS24ReplayPutsOutTheSame(t *testing.T) {
+	decisions := 0
+	matchertest.ForSeedsUntil(t, 25, func() bool { return decisions > 10 }, func(t *testing.T, rng *rand.Rand) {
+		c := groupCase(rng).With(func(q *matcher.Query) {
+			if rng.IntN(3) == 0 {
+				q.WorkBudget, q.OverBudget = 1+rng.Uint64N(300), matcher.OverBudget(rng.IntN(2))
+			}
+		})
+		decisions += playReplay(t, rng, c)
+	})
+}
+
 // groupCase draws a case of which most queries have WITH.
 func groupCase(rng *rand.Rand) *matchertest.Case {
 	c := matchertest.RandomCaseWhere(rng, 5, rng.IntN(2) == 0)
@@ -40,4 +63,125 @@ func groupCase(rng *rand.Rand) *matchertest.Case {
 		}
 		*q = *c.Group(rng, q)
 	})
+}
+
+// TestS24ThresholdsAreStars holds thresholds against enumerated stars: n distinct senders are there where a star of n
+// arms has a match, and not before.
+func TestS24ThresholdsAreStars(t *testing.T) {
+	crossed := 0
+	matchertest.ForSeedsUntil(t, 12, func() bool { return crossed > 200 }, func(t *testing.T, rng *rand.Rand) {
+		shape := matchertest.Shape{Directed: true, Vertices: 8, Edges: 20, Messages: 60, IDs: rng.IntN(2) == 0,
+			Labels: matchertest.Labels{Vertex: []string{"", "A"}, Edge: []string{"T", "U"}}}
+		w := &world{t: t, directed: true}
+		g := dyngraph.NewGraph(dyngraph.Options{Directed: true, EdgeIDs: shape.IDs})
+		d := matchertest.NewDriverWith(t, matcher.EngineOptions{Graph: g, Backend: newCPU(t, 1, false),
+			Planner: plan.New()})
+		stars := map[string]*matcher.Query{}
+		for k := 2; k <= 4; k++ {
+			name := fmt.Sprint("k", k)
+			d.Register(w.query(name, fmt.Sprintf(
+				"MATCH (s)-[t:T]->(m) WITH m, count(DISTINCT s) AS n, count(*) AS rows WHERE n >= %d", k)))
+			arms := make([]string, k)
+			for i := range arms {
+				arms[i] = fmt.Sprintf("(s%d)-[:T]->(m)", i)
+			}
+			stars[name] = w.query(name, "MATCH "+strings.Join(arms, ", "))
+		}
+		for _, batch := range matchertest.Cut(rng, matchertest.RandomStream(rng, shape)) {
+			for _, r := range d.Batch(batch).Records {
+				crossed++
+				if n := r.Aggregates[0]; n < r.Query[1:] { // of one digit: of the view that is shown
+					t.Fatalf("%s with n = %s", r.Line(), n)
+				}
+			}
+			want := map[string]int{}
+			view := g.View(dyngraph.New)
+			for name, star := range stars {
+				for _, row := range reference.Matches(view, star) {
+					hub := slices.IndexFunc(star.Vertices, func(v matcher.QueryVertex) bool { return v.Name == "m" })
+					want[name+" "+view.Key(dyngraph.VertexID(row[hub]))] = 1
+				}
+			}
+			got := d.Net(func(_ string, m matchertest.Match) string { return m.Vertices[0].Key })
+			if !maps.Equal(got, want) {
+				t.Fatalf("batch %d: %v, stars say %v", len(d.Batches), got, want)
+			}
+		}
+	})
+}
+
+func paymentsWorld(t *testing.T) *world {
+	return newWorldOf(t, true, &property.Schema{Edges: property.Declarations{"T": {
+		"ts": {Kind: property.Timestamp}, "amount": {Kind: property.Decimal, Scale: 2}}},
+		Vertices: property.Declarations{"*": {"limit": {Kind: property.Int64}}}})
+}
+
+// shows compares records, each with its aggregates.
+func (w *world) shows(out *matchertest.Output, want ...string) {
+	w.t.Helper()
+	var got []string
+	for _, r := range out.Records {
+		got = append(got, fmt.Sprint(short(&r), " ", r.Aggregates))
+	}
+	if !slices.Equal(got, want) {
+		w.t.Fatalf("batch %d:\n got %q\nwant %q", out.Number, got, want)
+	}
+}
+
+// TestS24FanIn has each burst be reported by the payment that completed it.
+func TestS24FanIn(t *testing.T) {
+	w := paymentsWorld(t)
+	w.register(w.query("q", "MATCH ()-[o:T]->(m) MATCH (s)-[t:T]->(m) WHERE t.ts <= o.ts AND o.ts - t.ts <= 10 "+
+		"WITH m, o, count(DISTINCT s) AS n, sum(t.amount) AS total WHERE n >= 3 AND total >= 10"))
+	step := func(text string, want ...string) {
+		t.Helper()
+		msgs := w.messages(text)
+		w.shows(w.cpu.Batch(msgs), want...)
+		w.shows(w.other.Batch(msgs), want...)
+	}
+	step("+ a m T ts=1 amount=2.5; + b m T ts=2 amount=2.5")
+	step("+ c m T ts=11 amount=4.99")                                  // 9.99
+	step("+ c m T ts=11 amount=5", "+q m [3 10.00]")                   // corrected
+	step("+ d m T ts=12 amount=1")                                     // 8.50
+	step("+ e m T ts=12 amount=4", "+q m [4 12.50]", "+q m [4 12.50]") // d and e are both at the end of it
+	step("- b m T; + f m T ts=30 amount=1", "-q m [3 10.00]")          // d and e have three senders still
+}
+
+// TestS24NothingCrosses has a group leave its threshold and come back within a batch: nothing (trap 15 of the language).
+func TestS24NothingCrosses(t *testing.T) {
+	w := paymentsWorld(t)
+	w.register(w.query("q", "MATCH (s)-[t:T]->(m) WITH m, count(*) AS n WHERE n >= 3"))
+	w.batch("+ a m T; + b m T; + c m T", "+q m")
+	w.batch("- a m T; + d m T")
+	w.batch("- d m T", "-q m")
+	w.batch("+ d m T; - d m T")
+}
+
+// TestS24Modes has counts, transitions, backfills, caps and silent expiry.
+func TestS24Modes(t *testing.T) {
+	w := paymentsWorld(t)
+	const cypher = "MATCH (s)-[t:T]->(m) WITH m, count(*) AS n WHERE n >= 2"
+	w.batch("+ a x T; + b x T")
+	w.register(w.query("a", cypher, backfill), "+a snapshot x")
+	w.register(w.query("c", cypher, counts, backfill), "+c snapshot #1")
+	w.register(w.query("e", cypher, exists, backfill), "+e snapshot exists")
+	w.register(w.query("p", cypher, capped(1)))
+	w.batch("+ a y T; + b y T; + a z T; + b z T", "+c #2", "+a y", "+p y", "+a z", "+p ! truncated")
+	w.batch("- a x T", "-c #1", "-a x", "-p x")
+	w.batch("- a y T; - b z T", "-c #2", "-e exists", "-a y", "-p y", "-a z", "-p z")
+	w.batch("+ b z T", "+c #1", "+e exists", "+a z", "+p z")
+	// A deletion makes a match, too.
+	w.register(w.query("few", "MATCH (s)-[t:T]->(m) WITH m, count(*) AS n WHERE n = 1"))
+	w.batch("- b z T", "-c #1", "-e exists", "-a z", "-p z", "+few z")
+}
+
+// TestS24VerticesAreRevised has a condition behind WITH read a property of a key.
+func TestS24VerticesAreRevised(t *testing.T) {
+	w := paymentsWorld(t)
+	w.register(w.query("q", "MATCH (s)-[t:T]->(m) WITH m, count(*) AS n WHERE n > m.limit"))
+	w.batch("+ a m T; + b m T")
+	w.batch("=v m limit=1", "+q m")
+	w.batch("=v m limit=0")
+	w.batch("=v m limit=2", "-q m")
+	w.batch("+ c m T; =v m limit=1", "+q m")
 }

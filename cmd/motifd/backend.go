@@ -14,6 +14,7 @@ import (
 	"motifd/cmd/motifd/internal/timeline"
 	"motifd/config"
 	"motifd/matcher/cpu"
+	"motifd/matcher/groups"
 	"motifd/matcher/reference"
 	"motifd/stream/tempfile"
 )
@@ -101,7 +102,7 @@ func newBackend(o backendOptions) (*timedBackend, error) {
 	case "reference":
 		return &timedBackend{Backend: reference.New(), threads: 1}, nil
 	}
-	return &timedBackend{Backend: cpu.New(o.cpu), threads: o.cpu.Threads}, nil
+	return &timedBackend{Backend: groups.New(cpu.New(o.cpu), o.cpu.Clock), threads: o.cpu.Threads}, nil
 }
 
 // clock gives backends the time, which they do not read themselves.

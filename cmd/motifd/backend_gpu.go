@@ -12,6 +12,7 @@ import (
 	"motifd/matcher/cuda"
 	"motifd/matcher/cuda/device"
 	"motifd/matcher/cuda/placement"
+	"motifd/matcher/groups"
 	"motifd/stream"
 )
 
@@ -62,7 +63,8 @@ func newGPU(o backendOptions) (*timedBackend, error) {
 		}
 	}
 	found.Msg("searching on a GPU")
-	return &timedBackend{Backend: cuda.New(opt), threads: o.cpu.Threads, device: info.Name}, nil
+	return &timedBackend{Backend: groups.New(cuda.New(opt), o.cpu.Clock), threads: o.cpu.Threads,
+		device: info.Name}, nil
 }
 
 // placed counts a search that was placed.

@@ -59,6 +59,7 @@ var arrows = map[string][]string{
 	"matcher/cpu/internal/backtrack": {"matcher", "dyngraph", "matcher/internal/candidates", "matcher/internal/truths",
 		"matcher/cpu/internal/program", "matcher/cpu/internal/work", "matcher/cpu/internal/neighbors",
 		"matcher/internal/rowsort"},
+	"matcher/groups": {"matcher", "dyngraph", "dyngraph/property", "matcher/condition"},
 	"matcher/reference": {"matcher", "dyngraph", "dyngraph/property", "matcher/condition",
 		"matcher/plan"},
 	"stream": {"matcher", "dyngraph", "dyngraph/property", "stream/internal/encode",
@@ -83,7 +84,7 @@ var arrows = map[string][]string{
 		"stream/file", "stream/kafka", "stream/kafka/source", "stream/kafka/publish", "stream/checkpoint"},
 	// the library: it wires the matcher for those who embed it, cmd/motifd included
 	"stream/monitor": {"dyngraph", "dyngraph/property", "matcher", "matcher/condition", "matcher/pattern",
-		"matcher/plan", "matcher/cpu", "stream/codec", "stream/tempfile"},
+		"matcher/plan", "matcher/cpu", "matcher/groups", "stream/codec", "stream/tempfile"},
 	"docs":                          {},
 	"cmd/motifd":                    nil, // all
 	"cmd/motifd/internal/command":   {},

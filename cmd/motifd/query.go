@@ -59,7 +59,7 @@ type queryFlags struct {
 	OverBudget         string `help:"${over_budget_help}" enum:"skip,suspend" default:"skip"`
 	Sample             uint64 `help:"Keep one match in N, chosen by match id; 0 and 1 keep all." placeholder:"N"`
 	OnExpiry           string `help:"${on_expiry_help}" enum:"emit,silent" default:"emit"`
-	OnChange           string `help:"${on_change_help}" enum:"emit,silent" default:"emit"`
+	OnChange           string `help:"${on_change_help}" enum:",emit,silent" default:""`
 }
 
 // apply sets queries up as the flags say.
@@ -76,7 +76,9 @@ func (f *queryFlags) apply(queries []*matcher.Query, directed bool) error {
 		q.MaxMatches, q.ExactTotal, q.WorkBudget, q.OverBudget, q.Sample = f.MaxMatchesPerBatch, f.ExactTotal,
 			f.WorkBudget, over, f.Sample
 		q.SilentExpiry = f.OnExpiry == config.SilentName(true)
-		q.SilentChange = f.OnChange == config.SilentName(true)
+		if f.OnChange != "" {
+			q.SilentChange = f.OnChange == config.SilentName(true)
+		}
 		if err := q.Validate(directed); err != nil {
 			return command.Refuse(err)
 		}

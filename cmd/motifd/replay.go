@@ -148,7 +148,7 @@ func (c *replayCmd) check() error {
 			"--work-budget": c.WorkBudget > 0,
 			"--over-budget": c.OverBudget != "skip", "--sample": c.Sample > 0, "--echo-props": c.EchoProps,
 			"--on-expiry":     c.OnExpiry != config.SilentName(false),
-			"--on-change":     c.OnChange != config.SilentName(false),
+			"--on-change":     c.OnChange != "",
 			"--group-matches": c.GroupMatches > 0, "--query-matches": c.QueryMatches > 0,
 			"--query-time": c.QueryTime > 0, "--batch-time": c.BatchTime > 0,
 			"--spill-bytes": c.SpillBytes > 0, "--query-output": c.QueryOutput > 0,

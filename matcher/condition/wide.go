@@ -178,6 +178,19 @@ func (m *members) hasWide(v Wide) Truth {
 	return False
 }
 
+// Narrow returns the value where its units are an int64, null otherwise.
+func (w Wide) Narrow() property.Value {
+	switch {
+	case w.Units == nil:
+		return w.Value
+	case !w.Units.IsInt64():
+		return property.Value{}
+	case w.Scale == 0:
+		return property.Int(w.Units.Int64())
+	}
+	return property.Units(w.Units.Int64(), w.Scale)
+}
+
 // Append appends the value as property.Value.Append does.
 func (w Wide) Append(b []byte) []byte {
 	if w.Units == nil {

@@ -14,6 +14,7 @@ import (
 // Backend implements matcher.Backend around another one.
 type Backend struct {
 	matcher.Backend // the inner one
+	clock           func() int64
 
 	graph *dyngraph.Graph
 	delta *dyngraph.Delta // of the staged batch
@@ -27,14 +28,20 @@ type Backend struct {
 
 var _ matcher.Backend = (*Backend)(nil)
 
-// New returns a backend that answers queries with WITH itself, and has the inner one answer the others.
-func New(inner matcher.Backend) *Backend {
-	return &Backend{Backend: inner, programs: map[*matcher.Plan]*program{}, outcomes: map[*matcher.Plan]*outcome{}}
+// New returns a backend that answers queries with WITH itself, and has the inner one answer the others. clock gives
+// nanoseconds, which limits of time need; nil measures none.
+func New(inner matcher.Backend, clock func() int64) *Backend {
+	if clock == nil {
+		clock = func() int64 { return 0 }
+	}
+	return &Backend{Backend: inner, clock: clock, programs: map[*matcher.Plan]*program{},
+		outcomes: map[*matcher.Plan]*outcome{}}
 }
 
 // Capabilities implements matcher.Backend.
 func (b *Backend) Capabilities() matcher.Capabilities {
 	can := b.Backend.Capabilities()
+	can.Groups = true
 	if inner := can.Concern; inner != nil {
 		can.Concern = func(note func(plan int, sign dyngraph.Sign)) {
 			inner(func(plan int, sign dyngraph.Sign) { note(b.outer[plan], sign) })
@@ -74,7 +81,8 @@ func (x *program) concerned(g *dyngraph.Graph, n *dyngraph.NetEdge) bool {
 	}
 	if n.Vertex {
 		for u := range x.asked {
-			if a := &x.asked[u]; n.Revised && !a.Nothing() && matcher.LabelFits(x.vertexLabels[u], view.Label(n.From)) &&
+			a := &x.asked[u]
+			if n.Revised && !a.Nothing() && matcher.LabelFits(x.vertexLabels[u], view.Label(n.From)) &&
 				a.Matters(g, n.From, nil) {
 				return true
 			}
@@ -230,10 +238,10 @@ func (b *Backend) answer(ctx context.Context, sign dyngraph.Sign, req *matcher.R
 		var err error
 		if cause := a.meter.Begin(req.Budget, req.Limit > 0); cause != matcher.NoCause {
 			o = &outcome{over: cause}
-		} else if o, err = x.evaluate(ctx, b.graph, b.delta, &a.meter); err != nil {
+		} else if o, err = x.evaluate(ctx, b.graph, b.delta, &meter{Meter: &a.meter, clock: b.clock}); err != nil {
 			return nil, err
 		}
-		r.Steps = o.steps
+		r.Steps, r.SearchNS = o.steps, o.ns
 		b.outcomes[req.Plan] = o
 	}
 	if o.over != matcher.NoCause {
@@ -354,21 +362,22 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	if x == nil {
 		x = newProgram(p)
 	}
-	var meter matcher.Meter
-	if cause := meter.Begin(budget, limit > 0); cause != matcher.NoCause {
+	var group matcher.Meter
+	if cause := group.Begin(budget, limit > 0); cause != matcher.NoCause {
 		return matcher.Result{Over: cause}, nil
 	}
-	rows, steps, err := x.enumerate(ctx, b.graph, which, want == matcher.WantAny, &meter)
-	res := matcher.Result{Steps: steps}
+	measured := &meter{Meter: &group, clock: b.clock}
+	rows, steps, err := x.enumerate(ctx, b.graph, which, want == matcher.WantAny, measured)
+	res := matcher.Result{Steps: steps, SearchNS: measured.ns}
 	if err == nil {
-		meter.Spend(0, uint64(len(rows)), 0)
-		if meter.Over() != matcher.NoCause {
+		group.Spend(0, uint64(len(rows)), 0)
+		if group.Over() != matcher.NoCause {
 			err = errOver
 		}
 	}
 	switch {
 	case errors.Is(err, errOver):
-		res.Over = meter.Over()
+		res.Over = group.Over()
 		return res, nil
 	case err != nil:
 		return res, fmt.Errorf("groups: query %q: %w", p.Query.Name, err)

@@ -16,6 +16,7 @@ type outcome struct {
 	changes []change
 	over    matcher.Cause // the search was beyond a limit: changes are void
 	steps   uint64
+	ns      int64
 }
 
 // change is a group that holds in one view only.
@@ -37,11 +38,12 @@ type batch struct {
 	revising bool // the batch revises vertices
 }
 
-func (x *program) evaluate(ctx context.Context, g *dyngraph.Graph, d *dyngraph.Delta, meter *matcher.Meter) (*outcome,
+func (x *program) evaluate(ctx context.Context, g *dyngraph.Graph, d *dyngraph.Delta, m *meter) (*outcome,
 	error) {
+	m.spend(0)
 	b := &batch{x: x, graph: g, delta: d, keys: make(map[string][]uint32), revising: len(d.Revised) > 0}
 	for which := range b.views {
-		b.views[which] = newSearch(ctx, x, g, dyngraph.Which(which), meter)
+		b.views[which] = newSearch(ctx, x, g, dyngraph.Which(which), m)
 	}
 	o := &outcome{}
 	err := b.all(o)
@@ -52,9 +54,9 @@ func (x *program) evaluate(ctx context.Context, g *dyngraph.Graph, d *dyngraph.D
 		o.steps += s.steps
 	}
 	if errors.Is(err, errOver) {
-		o.changes, o.over = nil, meter.Over()
-		return o, nil
+		o.changes, o.over, err = nil, m.Over(), nil
 	}
+	o.ns = m.ns
 	return o, err
 }
 

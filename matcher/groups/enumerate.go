@@ -14,12 +14,13 @@ var errFound = errors.New("groups: found")
 
 // enumerate returns the rows of all groups that hold in a view, ascending by their keys; one alone if any will do.
 func (x *program) enumerate(ctx context.Context, g *dyngraph.Graph, which dyngraph.Which, anyOne bool,
-	meter *matcher.Meter) (rows [][]uint32, steps uint64, err error) {
+	m *meter) (rows [][]uint32, steps uint64, err error) {
+	m.spend(0)
 	b := &batch{x: x, graph: g, keys: make(map[string][]uint32)}
 	for w := range b.views {
-		b.views[w] = newSearch(ctx, x, g, dyngraph.Which(w), meter)
+		b.views[w] = newSearch(ctx, x, g, dyngraph.Which(w), m)
 	}
-	counted := newSearch(ctx, x, g, which, meter)
+	counted := newSearch(ctx, x, g, which, m)
 	s := b.views[which]
 	s.found = func() error {
 		before := len(b.keys)

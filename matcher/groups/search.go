@@ -26,13 +26,13 @@ type search struct {
 	values          []property.Value
 
 	ctx     context.Context
-	meter   *matcher.Meter
+	meter   *meter
 	steps   uint64
 	charged uint64 // of the steps, to the meter
 }
 
-func newSearch(ctx context.Context, x *program, g *dyngraph.Graph, which dyngraph.Which, meter *matcher.Meter) *search {
-	return &search{x: x, graph: g, view: g.View(which), ctx: ctx, meter: meter,
+func newSearch(ctx context.Context, x *program, g *dyngraph.Graph, which dyngraph.Which, m *meter) *search {
+	return &search{x: x, graph: g, view: g.View(which), ctx: ctx, meter: m,
 		vertices: slices.Repeat([]uint32{unbound}, len(x.g.Vertices)),
 		edges:    slices.Repeat([]uint32{unbound}, len(x.g.Edges)), values: make([]property.Value, x.reads)}
 }
@@ -51,10 +51,30 @@ func (s *search) step() error {
 func (s *search) spend() error {
 	n := s.steps - s.charged
 	s.charged = s.steps
-	if s.meter != nil && !s.meter.Spend(n, 0, 0) {
+	if !s.meter.spend(n) {
 		return errOver
 	}
 	return s.ctx.Err()
+}
+
+// meter is the measure of what is searched for one request, by one goroutine.
+type meter struct {
+	*matcher.Meter
+	clock func() int64
+	last  int64 // when it was asked last; 0 at first
+	ns    int64 // in all
+}
+
+// spend counts steps and the time since it was asked last.
+func (m *meter) spend(steps uint64) bool {
+	now := m.clock()
+	if m.last == 0 {
+		m.last = now
+	}
+	ns := now - m.last
+	m.last = now
+	m.ns += ns
+	return m.Spend(steps, 0, ns)
 }
 
 // fitsVertex reports whether a data vertex can be the image of a pattern vertex beside those that are bound.
@@ -188,7 +208,8 @@ func (s *search) along(steps []step, d dyngraph.Dir) error {
 }
 
 // closing returns the edges of a label between two vertices, by the one with fewer.
-func (s *search) closing(at dyngraph.VertexID, d dyngraph.Dir, l dyngraph.LabelID, to dyngraph.VertexID) dyngraph.Range {
+func (s *search) closing(at dyngraph.VertexID, d dyngraph.Dir, l dyngraph.LabelID,
+	to dyngraph.VertexID) dyngraph.Range {
 	other := d
 	if s.x.directed {
 		other = dyngraph.Out + dyngraph.In - d

@@ -304,24 +304,16 @@ func (o *Output) record(t testing.TB, b *matcher.Batch, ev *matcher.Event) {
 
 // anchorOf returns a net element by keys, and what orders it within its place.
 func anchorOf(view dyngraph.View, n *dyngraph.NetEdge) (Edge, []uint32) {
-	// At one place: deleted edges, deleted vertices, old versions of vertices, then inserted vertices, inserted edges.
-	class := uint32(0)
+	class := uint32(1)
 	if n.Vertex {
 		v := vertexOf(view, n.From)
-		switch {
-		case n.Sign == dyngraph.Inserted:
-			class = 3
-		case n.Revised:
-			class = 2
-		default:
-			class = 1
+		if class -= uint32(n.Sign); n.Revised && n.Sign == dyngraph.Deleted {
+			class++ // behind the deleted ones
 		}
 		return Edge{From: v, To: v}, []uint32{class, uint32(n.From), uint32(n.To)}
 	}
-	if n.Sign == dyngraph.Inserted {
-		class = 4
-	}
-	return EdgeOf(view, n.Edge), append([]uint32{class}, identityOf(view, n.Edge)...)
+	// The old version of a replaced edge comes before the new one.
+	return EdgeOf(view, n.Edge), append(append([]uint32{class}, identityOf(view, n.Edge)...), uint32(1+n.Sign))
 }
 
 // identities returns the row by ids, and checks that all of it is in the event's view.

@@ -11,8 +11,11 @@ import (
 var bareWord = regexp.MustCompile(`^(?:` + word + `)$`)
 
 // Format prints the pattern of a valid query as Cypher, one path to a line, whatever language it was written in.
-// Parsing the text again gives the same vertices and edges in the same order.
+// Parsing the text again gives the same vertices and edges in the same order. A query with WITH is left as it is.
 func Format(q *matcher.Query) string {
+	if q.Groups != nil {
+		return q.Source
+	}
 	f := &formatter{q: q, at: -1}
 	for _, e := range q.Edges {
 		f.edge(e)

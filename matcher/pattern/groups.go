@@ -123,8 +123,8 @@ func (p *cypherBuilder) checkJoined(stage *cypherStage, clauses []matcher.MatchC
 			}
 		}
 		if len(reached) < len(c.Vertices) {
-			return p.fail(where, "the paths of the MATCH are not connected; join them by a vertex, or write a MATCH of "+
-				"each")
+			return p.fail(where, "the paths of the MATCH are not connected; join them by a vertex, or write a "+
+				"MATCH of each")
 		}
 		joined = append(joined, c.Vertices...)
 	}
@@ -267,8 +267,8 @@ func (p *cypherBuilder) readsKeys(e *condition.Expr, keys *condition.Scope, clau
 			return
 		}
 		if _, ok := keys.Elements[n.Text]; !ok {
-			err = p.fail(position{n.Pos.Line, n.Pos.Col}, "%s names %s, which is no key of WITH; behind WITH there are "+
-				"its keys and aggregates", clause, short(n.Text))
+			err = p.fail(position{n.Pos.Line, n.Pos.Col}, "%s names %s, which is no key of WITH; behind WITH there "+
+				"are its keys and aggregates", clause, short(n.Text))
 		}
 	})
 	return err

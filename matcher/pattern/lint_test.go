@@ -32,7 +32,7 @@ func TestAcceptedIsCypher(t *testing.T) {
 		}
 		queries = append(queries, src)
 	}
-	for _, src := range cases(t, "testdata/rule.case", "testdata/cypher.case") {
+	for _, src := range cases(t, "testdata/rule.case", "testdata/cypher.case", "testdata/groups.case") {
 		src = strings.NewReplacer(`\n`, "\n", `\t`, "\t", "\ufeff", "").Replace(src)
 		add(src, declared())
 		add(src, severalDeclared())

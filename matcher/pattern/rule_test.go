@@ -63,6 +63,12 @@ func ruleAnswer(r *Rule, err error) string {
 		return err.Error()
 	}
 	lines := []string{answer(r.Query, nil)}
+	if r.Query.Groups != nil {
+		if len(r.Parameters) > 0 {
+			lines = append(lines, "parameters "+strings.Join(r.Parameters, " "))
+		}
+		return strings.Join(lines, "\n")
+	}
 	plain := func(s string) string { return s }
 	name := namesOf(r.Query)
 	for i, l := range r.VertexLabels {
@@ -227,7 +233,7 @@ func TestDeepExpressions(t *testing.T) {
 // FuzzRule holds that the parser never panics, that its errors point into the source, and that printed conditions are
 // the same when parsed again.
 func FuzzRule(f *testing.F) {
-	for _, src := range cases(f, "testdata/rule.case", "testdata/cypher.case") {
+	for _, src := range cases(f, "testdata/rule.case", "testdata/cypher.case", "testdata/groups.case") {
 		f.Add([]byte(src), true)
 		f.Add([]byte(src), false)
 	}
@@ -240,6 +246,13 @@ func FuzzRule(f *testing.F) {
 		}
 		q := *r.Query
 		q.Conditions = r.Conditions
+		if q.Groups != nil {
+			if err := q.Validate(directed); err != nil {
+				t.Fatal(err)
+			}
+			checkStored(t, &q)
+			return
+		}
 		if err := q.Validate(directed); err != nil {
 			t.Fatal(err)
 		}

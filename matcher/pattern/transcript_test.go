@@ -85,6 +85,9 @@ func answer(q *matcher.Query, err error) string {
 	if err != nil {
 		return err.Error()
 	}
+	if q.Groups != nil {
+		return groupAnswer(q)
+	}
 	plain := func(s string) string { return s }
 	var b strings.Builder
 	b.WriteString("vertices")

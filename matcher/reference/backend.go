@@ -26,10 +26,10 @@ var _ matcher.Backend = (*Backend)(nil)
 // New returns a backend that must be loaded.
 func New() *Backend { return &Backend{} }
 
-// Name returns "reference".
-// Capabilities implements matcher.Backend: there are none.
-func (b *Backend) Capabilities() matcher.Capabilities { return matcher.Capabilities{} }
+// Capabilities implements matcher.Backend.
+func (b *Backend) Capabilities() matcher.Capabilities { return matcher.Capabilities{Groups: true} }
 
+// Name returns "reference".
 func (b *Backend) Name() string { return "reference" }
 
 // Load takes over the graph.

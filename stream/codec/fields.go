@@ -23,7 +23,43 @@ func (w *eventWriter) fieldColumns() {
 	}
 }
 
-// FieldValues returns the values of a query's fields for a row, in their order; of an element it is null.
+// WideValues returns the values of the fields of a query with WITH for a row, in their order; of an element it is null.
+func WideValues(q *matcher.Query, view dyngraph.View, row []uint32) []condition.Wide {
+	values := make([]condition.Wide, len(q.Fields))
+	for i := range q.Fields {
+		switch f := &q.Fields[i]; {
+		case f.Formula != nil:
+			values[i] = wideValue(q, view, row, f.Formula)
+		case f.Element.Aggregate:
+			values[i] = q.AggregateOf(row, f.Element.Index)
+		}
+	}
+	return values
+}
+
+// wideValue computes a field of a query with WITH.
+func wideValue(q *matcher.Query, view dyngraph.View, row []uint32, f *condition.Formula) condition.Wide {
+	slots := make([]condition.Wide, len(f.Slots))
+	for i, slot := range f.Slots {
+		if slot.Element.Aggregate {
+			slots[i] = q.AggregateOf(row, slot.Element.Index)
+		} else {
+			slots[i].Value = slotValue(q, view, row, slot, columnOf(view.Graph(), slot))
+		}
+	}
+	return f.EvalWide(slots)
+}
+
+// appendWide appends an exact number, whatever its size, or another value.
+func appendWide(b []byte, w condition.Wide) []byte {
+	if w.Units != nil {
+		return w.Append(b)
+	}
+	return appendValue(b, w.Value)
+}
+
+// FieldValues returns the values of a query's fields for a row, in their order; of an element it is null. Those of a
+// query with WITH are WideValues.
 func FieldValues(q *matcher.Query, view dyngraph.View, row []uint32) []property.Value {
 	values := make([]property.Value, len(q.Fields))
 	for i := range q.Fields {
@@ -81,6 +117,10 @@ func (w *eventWriter) appendFields(b []byte) []byte {
 		}
 		b = append(appendString(b, f.Name), ':')
 		switch {
+		case f.Element.Aggregate:
+			b = appendWide(b, q.AggregateOf(w.row, f.Element.Index))
+		case f.Formula != nil && q.Groups != nil:
+			b = appendWide(b, wideValue(q, w.ev.View, w.row, f.Formula))
 		case f.Formula != nil:
 			s.values = s.values[:0]
 			for _, slot := range f.Formula.Slots {

@@ -63,7 +63,7 @@ func (s *scratch) matchID(identity []byte, vertices, edges int) (id [16]byte) {
 	}
 	for i := range s.edges[:edges] {
 		e := &s.edges[i]
-		b = appendField(appendField(b, s.vertices[e.from].key), s.vertices[e.to].key)
+		b = appendField(appendField(b, s.end(e.from).key), s.end(e.to).key)
 		b = appendField(b, e.label)
 		if s.byID {
 			b = appendEdgeID(b, e.id)

@@ -17,6 +17,7 @@ type scratch struct {
 	quoted []byte // the row's keys as JSON strings
 
 	vertices [matcher.MaxVertices]mappedVertex
+	ends     []mappedVertex // of the edges of a query with WITH, that are no keys
 	edges    [matcher.MaxEdges]mappedEdge
 	preimage []byte
 	byID     bool // ids identify edges
@@ -32,7 +33,16 @@ type mappedVertex struct {
 	start, end int // in scratch.quoted
 }
 
-// mappedEdge is a data edge that a pattern edge is mapped to; its ends are pattern vertices.
+// end returns an end of a mapped edge.
+func (s *scratch) end(i int) *mappedVertex {
+	if i < len(s.vertices) {
+		return &s.vertices[i]
+	}
+	return &s.ends[i-len(s.vertices)]
+}
+
+// mappedEdge is a data edge that a pattern edge is mapped to; its ends are pattern vertices, or those of scratch.ends
+// behind all of these.
 type mappedEdge struct {
 	from, to int
 	label    string
@@ -114,6 +124,7 @@ func (w *eventWriter) load(row []uint32) error {
 
 func (s *scratch) load(q *matcher.Query, view dyngraph.View, directed bool, row []uint32) error {
 	s.byID = view.Graph().Options().EdgeIDs
+	s.ends = s.ends[:0]
 	for i := range q.Vertices {
 		id := dyngraph.VertexID(row[i])
 		v := &s.vertices[i]
@@ -125,6 +136,8 @@ func (s *scratch) load(q *matcher.Query, view dyngraph.View, directed bool, row 
 		from, to, label := view.Edge(index)
 		e := &s.edges[i]
 		switch {
+		case q.Groups != nil:
+			e.from, e.to = s.keyEnd(q, view, from), s.keyEnd(q, view, to)
 		case s.vertices[p.From].id == from && s.vertices[p.To].id == to:
 			e.from, e.to = p.From, p.To
 		case s.vertices[p.From].id == to && s.vertices[p.To].id == from:
@@ -132,12 +145,23 @@ func (s *scratch) load(q *matcher.Query, view dyngraph.View, directed bool, row 
 		default:
 			return fmt.Errorf("pattern edge %q is mapped to an edge whose ends are not those of the match", p.Name)
 		}
-		if !directed && s.vertices[e.from].key > s.vertices[e.to].key {
+		if !directed && s.end(e.from).key > s.end(e.to).key {
 			e.from, e.to = e.to, e.from
 		}
 		e.label, e.id = view.LabelName(label), view.ID(index)
 	}
 	return nil
+}
+
+// keyEnd returns where an end of a key edge is: a key, or another vertex.
+func (s *scratch) keyEnd(q *matcher.Query, view dyngraph.View, id dyngraph.VertexID) int {
+	for i := range q.Vertices {
+		if s.vertices[i].id == id {
+			return i
+		}
+	}
+	s.ends = append(s.ends, mappedVertex{id: id, key: view.Key(id), label: view.LabelName(view.Label(id))})
+	return len(s.vertices) + len(s.ends) - 1
 }
 
 // matchID returns the id of the loaded row.
@@ -171,6 +195,15 @@ func (w *eventWriter) record(b []byte, index uint64) (_ []byte, key int) {
 		v.end = len(s.quoted)
 		b = append(w.appendVertex(append(b, f.vertices[i].open...), i), '}')
 	}
+	for i := range s.ends {
+		v := &s.ends[i]
+		v.start = len(s.quoted)
+		s.quoted = appendString(s.quoted, v.key)
+		v.end = len(s.quoted)
+	}
+	if len(q.Vertices) == 0 { // keys may be edges alone
+		b = append(b, `,"vertices":{`...)
+	}
 	for i := range q.Edges {
 		b = append(w.appendEdge(append(b, f.edges[i].open...), i), '}')
 	}
@@ -200,7 +233,7 @@ func (w *eventWriter) appendVertex(b []byte, i int) []byte {
 func (w *eventWriter) appendEdge(b []byte, i int) []byte {
 	s := w.s
 	e := &s.edges[i]
-	from, to := &s.vertices[e.from], &s.vertices[e.to]
+	from, to := s.end(e.from), s.end(e.to)
 	b = append(b, s.quoted[from.start:from.end]...)
 	b = append(b, `,"to":`...)
 	b = append(b, s.quoted[to.start:to.end]...)

@@ -8,6 +8,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/dyngraph/property"
 	"motifd/matcher"
+	"motifd/matcher/condition"
 	"motifd/stream/codec"
 )
 
@@ -55,7 +56,9 @@ type Edge struct {
 // Field is a value that RETURN lists.
 type Field struct {
 	Name  string
-	Value property.Value
+	Value property.Value // null where it is an exact number beyond 64 bits, which a query with WITH can have
+	// Wide is the value of a field of a query with WITH.
+	Wide condition.Wide
 }
 
 // Op returns "+" of what appears, "-" of what disappears, and "!" of a notice.
@@ -140,10 +143,16 @@ func (d *Delta) resolve(ev *matcher.Event, row int) error {
 		d.Edges[i] = Edge{q.Edges[i].Name, from, to, view.LabelName(label), view.Attr(e)}
 	}
 	d.Fields = nil
-	if len(q.Fields) > 0 {
+	if q.Groups != nil {
+		for i, w := range codec.WideValues(q, view, ev.Rows.Row(row)) {
+			if f := &q.Fields[i]; f.Formula != nil || f.Element.Aggregate {
+				d.Fields = append(d.Fields, Field{f.Name, w.Narrow(), w})
+			}
+		}
+	} else if len(q.Fields) > 0 {
 		for i, v := range codec.FieldValues(q, view, ev.Rows.Row(row)) {
 			if q.Fields[i].Formula != nil {
-				d.Fields = append(d.Fields, Field{q.Fields[i].Name, v})
+				d.Fields = append(d.Fields, Field{Name: q.Fields[i].Name, Value: v})
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
+	"motifd/matcher/groups"
 	"motifd/matcher/plan"
 	"motifd/stream/codec"
 	"motifd/stream/tempfile"
@@ -21,6 +22,9 @@ func NewEngine(opt matcher.EngineOptions) (*matcher.Engine, error) {
 	}
 	if opt.Backend == nil {
 		opt.Backend = newCPU(0, "")
+	}
+	if !opt.Backend.Capabilities().Groups {
+		opt.Backend = groups.New(opt.Backend, clock())
 	}
 	if opt.Planner == nil {
 		opt.Planner = plan.New()
@@ -40,8 +44,10 @@ func newGraph(directed, edgeIDs bool, schema *property.Schema) *dyngraph.Graph {
 // newCPU returns a backend with a clock, which limits of time need. Groups of matches that are too large to sort in
 // memory are sorted in files of a directory.
 func newCPU(threads int, dir string) matcher.Backend {
+	return cpu.New(cpu.Options{Threads: threads, TempFiles: tempfile.In(dir), Clock: clock()})
+}
+
+func clock() func() int64 {
 	start := time.Now()
-	return cpu.New(cpu.Options{
-		Threads: threads, TempFiles: tempfile.In(dir), Clock: func() int64 { return int64(time.Since(start)) },
-	})
+	return func() int64 { return int64(time.Since(start)) }
 }
