@@ -147,7 +147,7 @@ func TestS24FanIn(t *testing.T) {
 	step("- b m T; + f m T ts=30 amount=1", "-q m [3 10.00]")          // d and e have three senders still
 }
 
-// TestS24NothingCrosses has a group leave its threshold and come back within a batch: nothing (trap 15 of the language).
+// TestS24NothingCrosses has a group leave its threshold and come back within a batch: nothing.
 func TestS24NothingCrosses(t *testing.T) {
 	w := paymentsWorld(t)
 	w.register(w.query("q", "MATCH (s)-[t:T]->(m) WITH m, count(*) AS n WHERE n >= 3"))

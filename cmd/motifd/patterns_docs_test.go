@@ -167,7 +167,7 @@ func someAccounts(columns, amounts *property.Columns) []dyngraph.Update {
 // TestS16DocumentedConditions runs every condition and property map on vertices of docs/patterns.md: each holds for
 // some of the matches, and not for all.
 func TestS16DocumentedConditions(t *testing.T) {
-	text, c := patternsPage(t, "Properties of vertices", "How it differs")
+	text, c := patternsPage(t, "Properties of vertices", "Thresholds")
 	schema := c.Graph.Schema()
 	m, err := monitor.Open(monitor.Options{Properties: schema, Threads: 1})
 	require.NoError(t, err)

@@ -280,11 +280,15 @@ func (c *queryValidateCmd) Run(a *app) error {
 }
 
 func describe(w io.Writer, q *matcher.Query, g *dyngraph.Graph) error {
-	vertices := fmt.Sprintf("%d vertices", len(q.Vertices))
+	shape, what := q, ""
+	if q.Groups != nil {
+		shape, what = &matcher.Query{Vertices: q.Groups.Vertices, Edges: q.Groups.Edges}, ", grouped"
+	}
+	vertices := fmt.Sprintf("%d vertices", len(shape.Vertices))
 	if q.IsVertex() {
 		vertices = "1 vertex"
 	}
-	if _, err := fmt.Fprintf(w, "%s: %s, %s\n", q.Name, vertices, plural(len(q.Edges), "edge")); err != nil {
+	if _, err := fmt.Fprintf(w, "%s: %s, %s%s\n", q.Name, vertices, plural(len(shape.Edges), "edge"), what); err != nil {
 		return err
 	}
 	return printWarnings(w, "  ", matcher.Warnings(q, g.Options(), g))

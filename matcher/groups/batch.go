@@ -177,7 +177,7 @@ func (b *batch) revision(u int, v uint32, which dyngraph.Which) (uint32, bool) {
 }
 
 // anchor returns the order of what makes or breaks a match: its own changes or, without any, those of its rows in
-// either view (DESIGN S19, S25).
+// either view (DESIGN S19, S24).
 func (b *batch) anchor(sign dyngraph.Sign, keys []uint32, before, after *group) uint32 {
 	which := dyngraph.New
 	if sign == dyngraph.Deleted {

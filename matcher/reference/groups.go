@@ -342,7 +342,7 @@ func (c *groupChanges) valueOf(w *where, n *node, r row) property.Value {
 	return w.read(n, r)
 }
 
-// anchor returns the order of what began or ended a group (DESIGN S25): its own changes or, without any, the changes of
+// anchor returns the order of what began or ended a group (DESIGN S24): its own changes or, without any, the changes of
 // its rows in either view.
 func (c *groupChanges) anchor(sign dyngraph.Sign, q *matcher.Query, x *groupRow, others []row) (anchor uint32,
 	found bool) {

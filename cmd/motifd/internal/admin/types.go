@@ -113,6 +113,17 @@ func (s *Query) Info() QueryInfo {
 	for _, c := range q.Conditions {
 		where = append(where, c.Format(q.ElementName))
 	}
+	if g := q.Groups; g != nil {
+		union := matcher.Query{Vertices: g.Vertices, Edges: g.Edges}
+		for i := range g.Stages {
+			for _, c := range g.Stages[i].Conditions {
+				where = append(where, c.Format(union.ElementName))
+			}
+			for _, c := range g.Stages[i].Having {
+				where = append(where, c.Format(q.ElementName))
+			}
+		}
+	}
 	within := ""
 	if q.Within > 0 {
 		within = config.Span(q.Within).String()
