@@ -288,7 +288,8 @@ func describe(w io.Writer, q *matcher.Query, g *dyngraph.Graph) error {
 	if q.IsVertex() {
 		vertices = "1 vertex"
 	}
-	if _, err := fmt.Fprintf(w, "%s: %s, %s%s\n", q.Name, vertices, plural(len(shape.Edges), "edge"), what); err != nil {
+	_, err := fmt.Fprintf(w, "%s: %s, %s%s\n", q.Name, vertices, plural(len(shape.Edges), "edge"), what)
+	if err != nil {
 		return err
 	}
 	return printWarnings(w, "  ", matcher.Warnings(q, g.Options(), g))
