@@ -43,6 +43,7 @@ type listKey struct {
 // table holds the programs of all prepared plans.
 type table struct {
 	programs []kernels.Program
+	tests    []bool // by program: only the kernels that test conditions can search it
 	where    *where
 	columns  map[listKey]uint32 // memo column
 	images   []uint32           // by image and column of a row: the column of the match's own row to copy
@@ -73,7 +74,7 @@ func compile(p *matcher.Plan, view dyngraph.View, f *candidates.Filter, t *table
 
 // add adds a program to the table and returns its index.
 func (t *table) add(k kernels.Program) uint32 {
-	t.programs = append(t.programs, k)
+	t.programs, t.tests = append(t.programs, k), append(t.tests, tests(&k))
 	return uint32(len(t.programs) - 1)
 }
 

@@ -142,7 +142,7 @@ func (r *runner) begin(j *job) error {
 			p := &r.table.programs[i]
 			j.columns = max(j.columns, int(p.Vertices))
 			j.stride = max(j.stride, int(1+p.Vertices+p.Edges))
-			j.where = j.where || tests(p)
+			j.where = j.where || r.table.tests[i]
 			j.flat = j.flat || !r.opt.NoFlat && p.Mode == kernels.ModeCount && p.Flat != 0
 			matches = max(matches, 1+int(p.Images))
 		}
