@@ -74,10 +74,12 @@ test-cypher: ## lint the accepted patterns as Cypher 5 by Neo4j's linter; needs 
 KILLS       ?= 50
 RESTARTS    ?= 5
 
+KAFKAFLAGS  ?=
+
 .PHONY: test-kafka
 test-kafka: ## run the tests against a real Kafka broker; needs Java 17 and Maven, and fetches the broker
 	@.ci/kafka/fetch
-	$(GO) test -tags kafka -timeout 60m -p 3 -parallel 4 -run 'P3Torture|Broker|Settle' \
+	$(GO) test -tags kafka -timeout 60m $(KAFKAFLAGS) -p 3 -parallel 4 -run 'P3Torture|Broker|Settle' \
 		./cmd/motifd ./stream/kafka/brokertest ./stream/kafka/publish ./stream/kafka/source
 
 .PHONY: torture
@@ -115,6 +117,7 @@ ci-full: ## .ci/run and the long checks: more seeds, also under race; sanitizers
 	MOTIFD_TEST_TIMES=10 $(GO) test -timeout 90m -count 1 ./matcher/... ./dyngraph
 	MOTIFD_TEST_TIMES=100 $(GO) test -timeout 90m -count 1 -v -run S17RandomBatches ./matcher
 	MOTIFD_TEST_TIMES=8 $(MAKE) race test-gpu-code
+	$(MAKE) test-kafka
 	$(MAKE) test-gpu-sanitizers
 	$(MAKE) test-finbench
 	$(MAKE) story LIMITS=default
@@ -131,13 +134,11 @@ soak: ## run the daemon for DURATION (10m) on a stream that inserts and deletes;
 
 .PHONY: vet
 vet: ## go vet, with every build tag but those that need cuda.h
-	$(GO) vet ./cmd/motifd
 	$(GO) vet -tags cypher,data,kafka,emu,ptx ./...
 
 .PHONY: lint
 lint: vet ## vet, staticcheck, gofmt, and lines of at most 120 columns in Go, CUDA and Markdown
 	$(TOOL) ./.ci/columns
-	$(TOOL) $(STATICCHECK) ./cmd/motifd
 	$(TOOL) $(STATICCHECK) -tags cypher,data,kafka,emu,ptx ./...
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt -w these files:"; echo "$$unformatted"; exit 1; } >&2
 

@@ -5,11 +5,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 )
 
 // SeedVariable names the environment variable that sets the first seed of ForSeeds, CountVariable the one that sets
-// the number of seeds, TimesVariable the one that multiplies it: for runs that are longer than a test.
+// the number of seeds, TimesVariable the one that multiplies it: 10 for a longer run, 1/2 for a shorter one.
 const (
 	SeedVariable  = "MOTIFD_TEST_SEED"
 	CountVariable = "MOTIFD_TEST_SEEDS"
@@ -32,7 +33,7 @@ const mostMore = 50
 func ForSeedsUntil(t *testing.T, n int, seen func() bool, f func(t *testing.T, rng *rand.Rand)) {
 	t.Helper()
 	first, asked := variable(t, SeedVariable, uint64(rand.Uint32())), variable(t, CountVariable, uint64(n+slow-1)/slow)
-	asked *= variable(t, TimesVariable, 1)
+	asked = timed(t, asked)
 	most := asked + mostMore*uint64(n)
 	for i := uint64(0); i < asked || !seen(); i++ {
 		if i == most {
@@ -44,6 +45,24 @@ func ForSeedsUntil(t *testing.T, n int, seen func() bool, f func(t *testing.T, r
 			t.Fatalf("again with %s=%d", SeedVariable, seed)
 		}
 	}
+}
+
+// timed multiplies a number of seeds by TimesVariable: by 10, or by 1/2. One seed is the least.
+func timed(t *testing.T, seeds uint64) uint64 {
+	v := os.Getenv(TimesVariable)
+	if v == "" {
+		return seeds
+	}
+	by, divisor, fraction := strings.Cut(v, "/")
+	n, err := strconv.ParseUint(by, 10, 64)
+	d := uint64(1)
+	if err == nil && fraction {
+		d, err = strconv.ParseUint(divisor, 10, 64)
+	}
+	if err != nil || d == 0 {
+		t.Fatalf("%s is %q; it is a number such as 10, or a fraction such as 1/2", TimesVariable, v)
+	}
+	return max(1, seeds*n/d)
 }
 
 func variable(t *testing.T, name string, unset uint64) uint64 {

@@ -3,6 +3,8 @@
 package publish
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"motifd/stream/kafka/brokertest"
@@ -10,7 +12,8 @@ import (
 )
 
 // TestBroker runs everything of outputs that has to hold on Apache Kafka, over one broker, but for what it does when
-// it dies. Its parts have topics of their own, and wait most of the time: they run beside each other.
+// it dies. Its parts have topics of their own, and wait most of the time: they run beside each other. With -short, the
+// conformance suites run with the settings by which what the broker gets differs most; the embedded log has them all.
 func TestBroker(t *testing.T) {
 	secured := brokertest.StartSecured(t, nil)
 	b := secured.Broker
@@ -23,11 +26,15 @@ func TestBroker(t *testing.T) {
 	}
 	beside("Security", func(t *testing.T) { security(t, secured, broker(t)) })
 	beside("Fitting", func(t *testing.T) { fit(t, broker) })
-	for _, name := range []string{"Plain", "SmallBatches"} {
+	sinks, txns := []string{"Plain", "SmallBatches"}, slices.Sorted(maps.Keys(txnVariants(t)))
+	if testing.Short() {
+		sinks, txns = []string{"SmallBatches"}, []string{"Plain", "SmallTransactions"}
+	}
+	for _, name := range sinks {
 		beside("SinkConformance/"+name, func(t *testing.T) { sinkConformance(t, broker, sinkVariants[name]) })
 	}
-	for name, change := range txnVariants(t) {
-		beside("Conformance/"+name, func(t *testing.T) { txnConformance(t, broker, change) })
+	for _, name := range txns {
+		beside("Conformance/"+name, func(t *testing.T) { txnConformance(t, broker, txnVariants(t)[name]) })
 	}
 	for name, test := range map[string]func(t *testing.T, e *kafkatest.Cluster){
 		"Transactions": txnTransactions, "Aborts": txnAborts, "Fencing": txnFencing, "StartTogether": txnStartTogether,
