@@ -53,8 +53,9 @@ func (s *service) Status() admin.Status {
 				Name: q.Query.Name, Version: q.Query.Version, Suspended: q.Suspended, SuspendedBy: q.SuspendedBy,
 				LastBatch: q.Batch,
 				Positive:  q.TotalPositive, Negative: q.TotalNegative, Records: q.Records,
-				TruncatedBatches: q.Truncated, Skipped: q.Skipped, SearchSeconds: command.Rounded(time.Duration(q.SearchNS)),
-				LossySince: q.LossySince, Warnings: q.Warnings,
+				TruncatedBatches: q.Truncated, Skipped: q.Skipped,
+				SearchSeconds: command.Rounded(time.Duration(q.SearchNS)), LossySince: q.LossySince,
+				Warnings: q.Warnings,
 			})
 		}
 	}
