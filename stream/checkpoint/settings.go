@@ -71,9 +71,24 @@ func (e *SettingsError) Error() string {
 			"with them, stop, then change the configuration", e.InHand)
 	} else {
 		b.WriteString(". Configure what is there, or set checkpoint.dir to a new directory: it starts with an " +
-			"empty graph, or with this one (motifd checkpoint migrate)")
+			"empty graph")
+		if e.migratable() {
+			b.WriteString(", or with this one (motifd checkpoint migrate)")
+		}
 	}
 	return b.String()
+}
+
+// migratable reports whether Migrate can bring the checkpoint to the configured settings, as far as the fields tell.
+func (e *SettingsError) migratable() bool {
+	for _, f := range e.Field {
+		switch {
+		case f.Field == "directed", f.Field == "input", f.Field == edgeIdentity && f.Stored == identity(true),
+			f.Field == vertexLabelsField && f.Stored == vertexLabels(true):
+			return false
+		}
+	}
+	return true
 }
 
 // Unwrap returns ErrSettings.
@@ -98,7 +113,7 @@ func (s *Settings) differ(configured *Settings) []FieldDifference {
 		ds = append(ds, FieldDifference{edgeIdentity, identity(s.EdgeIDs), identity(configured.EdgeIDs)})
 	}
 	if a, b := s.Properties.Several(), configured.Properties.Several(); a != b {
-		ds = append(ds, FieldDifference{"graph.vertex_labels", vertexLabels(a), vertexLabels(b)})
+		ds = append(ds, FieldDifference{vertexLabelsField, vertexLabels(a), vertexLabels(b)})
 	}
 	return ds
 }
@@ -111,8 +126,8 @@ func (s *Settings) format() uint64 {
 	return plainFormat
 }
 
-// edgeIdentity is the path of the setting that says what an edge is.
-const edgeIdentity = "graph.edge_identity"
+// The paths of the settings that say what an edge is, and how many labels a vertex may have.
+const edgeIdentity, vertexLabelsField = "graph.edge_identity", "graph.vertex_labels"
 
 // identity names what an edge is as the configuration does.
 func identity(edgeIDs bool) string {
