@@ -46,7 +46,11 @@ func envNumber(t *testing.T, name string, otherwise uint64) uint64 {
 // long form.
 func TestP3Torture(t *testing.T) {
 	seed := envNumber(t, "TORTURE_SEED", rand.Uint64())
-	kills := int(envNumber(t, "TORTURE_KILLS", 8))
+	usual := uint64(8)
+	if testing.Short() {
+		usual = 5
+	}
+	kills := int(envNumber(t, "TORTURE_KILLS", usual))
 	restarts := int(envNumber(t, "TORTURE_RESTARTS", 1))
 	t.Logf("seed %d", seed)
 	b := brokertest.Start(t, nil)
