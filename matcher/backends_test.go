@@ -12,6 +12,7 @@ import (
 	"motifd/matcher/cpu"
 	"motifd/matcher/groups"
 	"motifd/matcher/matchertest"
+	"motifd/matcher/paths"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
 	"motifd/stream/tempfile"
@@ -23,14 +24,14 @@ func newCPU(t testing.TB, threads int, little bool) matcher.Backend {
 	if little {
 		opt.GroupMemory, opt.QueueMemory = 64, 64
 	}
-	return groups.New(cpu.New(opt), nil)
+	return groups.New(paths.New(cpu.New(opt)), nil)
 }
 
 // newTicking returns a CPU backend whose clock goes on by a microsecond each time that it is asked.
 func newTicking(t testing.TB, threads int) matcher.Backend {
 	var now atomic.Int64
-	return cpu.New(cpu.Options{Threads: threads, TempFiles: tempfile.In(t.TempDir()),
-		Clock: func() int64 { return now.Add(1000) }})
+	return paths.New(cpu.New(cpu.Options{Threads: threads, TempFiles: tempfile.In(t.TempDir()),
+		Clock: func() int64 { return now.Add(1000) }}))
 }
 
 // TestBackendsAgree stages random batches and has cpu and reference answer the same requests: rows with caps and

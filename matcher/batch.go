@@ -152,12 +152,23 @@ func (e *Event) Records() int {
 	return 1
 }
 
+// Pattern returns the pattern that the event's rows are matches of: the query, or its variant of their lengths.
+func (e *Event) Pattern() *Query {
+	if e.Rows.Of != nil {
+		return e.Rows.Of
+	}
+	return e.Query
+}
+
 // Rows are matches in columns of one flat slice: row i holds the vertex ids in pattern order, then the edge indexes
 // in pattern order, then the aggregates of a query with WITH (Query.AggregateOf).
 type Rows struct {
 	Vertices, Edges int // columns of either kind
 	Extra           int // words of aggregates
 	Data            []uint32
+	// Of is the pattern that the rows are matches of, where the query has paths: the variant of their lengths. nil is
+	// the query itself.
+	Of *Query
 }
 
 // Width returns the number of words of a row.
@@ -190,7 +201,7 @@ func (r Rows) Edge(i, e int) dyngraph.EdgeIndex {
 // Slice returns rows i to j.
 func (r Rows) Slice(i, j int) Rows {
 	n := r.Width()
-	return Rows{r.Vertices, r.Edges, r.Extra, r.Data[i*n : j*n]}
+	return Rows{r.Vertices, r.Edges, r.Extra, r.Data[i*n : j*n], r.Of}
 }
 
 // QuerySummary is what a batch did to one query.

@@ -1,6 +1,7 @@
 package matcher
 
 import (
+	"math"
 	"sync/atomic"
 	"time"
 )
@@ -194,6 +195,15 @@ func (b *Budget) beyond(matches, all, kept uint64) Cause {
 		return CauseOutput
 	}
 	return NoCause
+}
+
+// Room returns how many more matches a group may have of which some are found: a group whose parts are measured one by
+// one, as those of the variants of a query with paths.
+func (b *Budget) Room(found uint64) uint64 {
+	if b == nil || b.Matches == 0 || !b.armed() {
+		return math.MaxUint64
+	}
+	return b.Matches - min(b.Matches, found)
 }
 
 // AddMatches counts matches that no Meter counts, towards the limit of the query.

@@ -96,12 +96,14 @@ func samePattern(a, b *Query) bool {
 	}
 	for i, e := range a.Edges {
 		if f := b.Edges[i]; e.Name != f.Name || e.From != f.From || e.To != f.To || e.Either != f.Either ||
-			e.Labels().Key() != f.Labels().Key() {
+			e.Labels().Key() != f.Labels().Key() || !sameHops(e.Hops, f.Hops) {
 			return false
 		}
 	}
 	return true
 }
+
+func sameHops(a, b *Hops) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // removed returns what is kept of a removed query: its name, and its version so that a later one is higher (DESIGN S6).
 func removed(q *Query) QueryState {

@@ -26,6 +26,9 @@ func (q *Query) Competing(directed bool) (edge int, text string) {
 	if q.Groups != nil {
 		return q.Groups.Competing(directed)
 	}
+	if q.HasPaths() {
+		return q.competingPaths(directed)
+	}
 	taken := map[slot]int{}
 	for i := range q.Edges {
 		if q.Edges[i].Label == "" && q.Edges[i].AnyOf == nil {
@@ -34,6 +37,20 @@ func (q *Query) Competing(directed bool) (edge int, text string) {
 		if seen := []int{i}; !q.takeSlot(i, directed, taken, &seen) {
 			slices.Sort(seen)
 			return i, q.tellCompeting(seen)
+		}
+	}
+	return -1, ""
+}
+
+// competingPaths is Competing of a query with paths: some of its variants would match nothing.
+func (q *Query) competingPaths(directed bool) (edge int, text string) {
+	for _, v := range q.Variants() {
+		if e, text := v.Competing(directed); e >= 0 {
+			for edge = range q.Edges {
+				if part, _ := v.Part(edge); part[0] <= e && e < part[1] {
+					return edge, text
+				}
+			}
 		}
 	}
 	return -1, ""

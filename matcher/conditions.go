@@ -11,11 +11,13 @@ import (
 )
 
 // Conditioned reports whether a match needs more of its elements than their labels and ends: conditions, or a window.
-func (q *Query) Conditioned() bool { return len(q.Conditions) > 0 || q.Within > 0 }
+func (q *Query) Conditioned() bool {
+	return len(q.Conditions) > 0 || q.Within > 0 || len(q.Rises)+len(q.Spans) > 0
+}
 
 // Between reports whether some condition compares several elements.
 func (q *Query) Between() bool {
-	return slices.ContainsFunc(q.Conditions, func(c *condition.Condition) bool { return !c.Own() })
+	return len(q.Rises)+len(q.Spans) > 0 || slices.ContainsFunc(q.Conditions, func(c *condition.Condition) bool { return !c.Own() })
 }
 
 // OwnOnly reports whether all that a match needs beside labels and ends is about one edge or vertex each. Then it can
@@ -61,7 +63,7 @@ func (q *Query) checkFields() error {
 			return fmt.Errorf("field %q: %w", f.Name, err)
 		}
 	}
-	return nil
+	return q.checkRead()
 }
 
 func (q *Query) checkElements(elements []condition.Ref) error {
@@ -83,7 +85,7 @@ func (q *Query) checkElements(elements []condition.Ref) error {
 }
 
 // Resolve finds the columns of the graph that the query's conditions read. What they read, and the ts that a window
-// reads, must be declared.
+// reads, must be declared. Of a query with paths, the conditions are those of its longest variant.
 func (q *Query) Resolve(g *dyngraph.Graph) ([]Condition, error) {
 	return q.resolve(declaration{g.Options().Schema, g.Columns(), g.VertexColumns()})
 }
@@ -95,6 +97,9 @@ type declaration struct {
 }
 
 func (q *Query) resolve(d declaration) ([]Condition, error) {
+	if q.HasPaths() {
+		q = q.longest()
+	}
 	if err := q.Timed(d.schema.EdgeDeclarations()); err != nil {
 		return nil, err
 	}
@@ -204,7 +209,11 @@ func columnOf(columns *property.Columns, label string, anyOf []string, name stri
 // sameConditions reports whether two queries of equal patterns ask the same of a match, and return the same fields.
 func sameConditions(a, b *Query) bool {
 	return a.Within == b.Within && sameKeys(a.Conditions, b.Conditions) &&
-		slices.EqualFunc(a.Fields, b.Fields, sameField)
+		slices.EqualFunc(a.Fields, b.Fields, sameField) &&
+		slices.EqualFunc(a.Rises, b.Rises, func(x, y Rise) bool { return slices.Equal(x.Edges, y.Edges) }) &&
+		slices.EqualFunc(a.Spans, b.Spans, func(x, y Span) bool {
+			return x.Most == y.Most && slices.Equal(x.Edges, y.Edges)
+		})
 }
 
 // sameKeys reports whether conditions say the same together.

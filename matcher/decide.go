@@ -63,6 +63,9 @@ func (s *stepper) over(w *work, sign dyngraph.Sign, order uint32, cause Cause) (
 		return true, nil
 	}
 	x := Decision{Sign: sign, Order: order, Cause: cause}
+	if w.order == order { // another variant's matches of the anchor are handed on
+		x.Kept = w.rows
+	}
 	switch {
 	case cause == CauseOperator || w.state.Query.OverBudget == SuspendQuery:
 		x.Action = Suspend
@@ -217,6 +220,9 @@ func (s *stepper) notices(w *work, x *Decision) []notice {
 
 // mayHold reports whether some match of the plan may hold an edge, going by labels, or a vertex whose change matters.
 func mayHold(p *Plan, view dyngraph.View, n *dyngraph.NetEdge) bool {
+	if len(p.Variants) > 0 {
+		return slices.ContainsFunc(p.Variants, func(v *Plan) bool { return mayHold(v, view, n) })
+	}
 	if n.Vertex {
 		return p.mayHoldVertex(view, n)
 	}

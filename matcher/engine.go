@@ -298,9 +298,16 @@ func (e *Engine) prepare() error {
 	}
 	e.concerned = make([]concern, len(plans))
 	if e.can.Concern == nil {
-		e.anchors.Set(plans, func(i, _ int) *registered { return e.active[i] })
-		e.revised.Set(plans, func(i, o int) revisedAt {
-			return revisedAt{e.active[i], &plans[i].Asked[plans[i].Revised[o].Steps[0].Vertex]}
+		var parts []*Plan
+		var of []*registered
+		for i, p := range plans {
+			for _, part := range p.Parts() {
+				parts, of = append(parts, part), append(of, e.active[i])
+			}
+		}
+		e.anchors.Set(parts, func(i, _ int) *registered { return of[i] })
+		e.revised.Set(parts, func(i, o int) revisedAt {
+			return revisedAt{of[i], &parts[i].Asked[parts[i].Revised[o].Steps[0].Vertex]}
 		})
 	}
 	if err := e.opt.Backend.Prepare(plans); err != nil {
@@ -346,7 +353,7 @@ func (e *Engine) setWitness(r *registered, exists bool, witness []uint32) {
 	reads := q.ReadsVertices()
 	each := func(w []uint32, f func(at element)) {
 		for i, x := range w {
-			if vertex := i < len(q.Vertices); !vertex || reads {
+			if vertex := i < q.verticesOf(w); !vertex || reads {
 				f(element{vertex, x})
 			}
 		}

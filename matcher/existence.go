@@ -90,7 +90,7 @@ func (s *stepper) findLost(w *work) error {
 func (w *work) intact(view dyngraph.View, d *dyngraph.Delta) bool {
 	q := w.state.Query
 	if q.ReadsVertices() {
-		for _, x := range w.witness[:len(q.Vertices)] {
+		for _, x := range w.witness[:q.verticesOf(w.witness)] {
 			v := dyngraph.VertexID(x)
 			if _, revised := d.RevisionOf(v); revised || !view.HasVertex(v) {
 				return false
@@ -98,7 +98,7 @@ func (w *work) intact(view dyngraph.View, d *dyngraph.Delta) bool {
 		}
 	}
 	conditioned := q.Conditioned()
-	for _, x := range w.witness[len(q.Vertices):] {
+	for _, x := range w.witness[q.verticesOf(w.witness):] {
 		e := dyngraph.EdgeIndex(x)
 		if !view.Visible(e) {
 			return false

@@ -59,9 +59,20 @@ type Plan struct {
 
 	// Groups is what a query with WITH reads; such a plan has no orders (DESIGN S24). nil otherwise.
 	Groups *GroupPlan
+	// Variants are the plans of Query.Variants, in their order, where the query has paths. All of the above but Query and
+	// Directed is empty then. Backends search the variants; package paths asks them.
+	Variants []*Plan
 
 	// Text renders the plan as `explain` prints it: that of a large pattern takes megabytes.
 	Text func() string
+}
+
+// Parts returns the plans that are searched for this one: its variants, or itself alone.
+func (p *Plan) Parts() []*Plan {
+	if len(p.Variants) > 0 {
+		return p.Variants
+	}
+	return []*Plan{p}
 }
 
 // Condition is a condition of a query in a graph.

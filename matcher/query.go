@@ -83,6 +83,8 @@ type QueryEdge struct {
 	AnyOf []string `json:"any_of,omitempty"`
 	// Either lets the edge match in both directions. It is set on every edge of a pattern for an undirected graph.
 	Either bool `json:"either,omitempty"`
+	// Hops makes the edge a path (DESIGN S26). All of its edges have the label and the direction.
+	Hops *Hops `json:"hops,omitempty"`
 }
 
 // Field is a field of a query's records: an element of the pattern, or a value computed from the match.
@@ -107,6 +109,10 @@ type Query struct {
 	// Within bounds the greatest ts of a match's edges less the least, in milliseconds (DESIGN S18); 0 is no bound.
 	// A match with an edge without ts is not within it.
 	Within int64 `json:"within,omitempty"`
+	// Rises and Spans are what is demanded of the ts of edges and paths (DESIGN S26). A condition that reads a path holds
+	// for each of its edges.
+	Rises []Rise `json:"rises,omitempty"`
+	Spans []Span `json:"spans,omitempty"`
 	// Fields are what RETURN lists (DESIGN S22).
 	Fields []Field `json:"fields,omitempty"`
 
@@ -142,6 +148,8 @@ type Query struct {
 	// Origin says who registered the query: "config" or "api". Queries added by the API stay when the configuration
 	// changes.
 	Origin string `json:"origin,omitempty"`
+
+	variant *variant // nil unless the query is a variant of one with paths
 }
 
 // ErrQuery is wrapped by every error that Validate returns.
@@ -161,6 +169,9 @@ func (q *Query) CheckPattern(directed bool) error {
 	}
 	if n := len(q.Edges); n > MaxEdges {
 		return q.bad("the pattern has %d edges; a pattern has at most %d", n, MaxEdges)
+	}
+	if err := q.checkPaths(); err != nil {
+		return err
 	}
 	seen := make(map[string]bool, len(q.Vertices)+len(q.Edges))
 	for i, v := range q.Vertices {
@@ -189,7 +200,7 @@ func (q *Query) CheckPattern(directed bool) error {
 		if e.From < 0 || e.From >= len(q.Vertices) || e.To < 0 || e.To >= len(q.Vertices) {
 			return q.bad("edge %q has an end that is no vertex of the pattern", e.Name)
 		}
-		if e.From == e.To {
+		if e.From == e.To && e.Hops == nil {
 			return q.bad("edge %q is a self-loop on %q; self-loops are not supported", e.Name, q.Vertices[e.From].Name)
 		}
 		if !directed && !e.Either {
@@ -199,6 +210,9 @@ func (q *Query) CheckPattern(directed bool) error {
 	if at := q.disconnected(); at >= 0 {
 		return q.bad("vertex %q is not connected to %q; a pattern must be connected", q.Vertices[at].Name,
 			q.Vertices[0].Name)
+	}
+	if q.HasPaths() { // its names and bounds are those of the longest paths
+		return q.longest().CheckPattern(directed)
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package matcher
 
 import (
+	"slices"
+
 	"motifd/dyngraph"
 )
 
@@ -71,6 +73,9 @@ func (e *Engine) freshTriples(d *dyngraph.Delta) []labelTriple {
 func (e *Engine) misled(p *Plan, fresh []labelTriple) bool {
 	if p.Groups != nil {
 		return p.Groups.misled(p.Query.Groups, e.g)
+	}
+	if len(p.Variants) > 0 {
+		return slices.ContainsFunc(p.Variants, func(v *Plan) bool { return e.misled(v, fresh) })
 	}
 	for i, l := range p.VertexLabels {
 		if v := &p.Query.Vertices[i]; l != ResolveLabel(e.g, v.Label, v.AnyOf) {

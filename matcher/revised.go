@@ -57,6 +57,11 @@ func (a *Asked) Begins(g *dyngraph.Graph, n *dyngraph.NetEdge) bool {
 // endsWith reports whether the revision of a data vertex ends all matches of the plan that hold the vertex, going by
 // labels and the conditions on it alone.
 func (p *Plan) endsWith(g *dyngraph.Graph, v dyngraph.VertexID) bool {
+	for _, part := range p.Variants {
+		if !part.endsWith(g, v) {
+			return false
+		}
+	}
 	before, after := g.View(dyngraph.Old), g.View(dyngraph.New)
 	for u := range p.Asked {
 		if a := &p.Asked[u]; LabelFits(p.VertexLabels[u], before.Label(v)) && a.Meets(before, v, nil) &&
@@ -88,6 +93,9 @@ func (p *Plan) IsRevisedBy(g *dyngraph.Graph, v dyngraph.VertexID) bool {
 // mayHoldVertex reports whether some match of the plan may map a pattern vertex to a revised vertex that matters there,
 // or its only one to an inserted or deleted vertex, going by labels and the conditions on it alone.
 func (p *Plan) mayHoldVertex(view dyngraph.View, n *dyngraph.NetEdge) bool {
+	if len(p.Variants) > 0 {
+		return slices.ContainsFunc(p.Variants, func(v *Plan) bool { return v.mayHoldVertex(view, n) })
+	}
 	if !n.Revised && !p.Query.IsVertex() {
 		return false
 	}

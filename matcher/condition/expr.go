@@ -41,6 +41,11 @@ const (
 	OpXor                      // two or more
 	OpOr                       // two or more
 	OpAggregate                // Text: the name that WITH gives it
+	// What follows is for package pattern, which resolves it; Split refuses it.
+	OpAll     // all(Text IN Property WHERE Args[0])
+	OpRise    // motifd.increasing(Args)
+	OpSpan    // motifd.span(Args)
+	OpElement // Text: the variable
 )
 
 // Relation is the sign between two operands of a comparison.

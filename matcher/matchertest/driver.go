@@ -281,7 +281,9 @@ func (o *Output) record(t testing.TB, b *matcher.Batch, ev *matcher.Event) {
 	if r.Anchored == ev.Snapshot || (ev.Anchor == nil) != (ev.AnchorEdge == nil) {
 		t.Errorf("batch %d: anchored %v, snapshot %v", b.Number, r.Anchored, ev.Snapshot)
 	}
-	if ev.Rows.Len() == 0 || ev.Rows.Vertices != len(ev.Query.Vertices) || ev.Rows.Edges != len(ev.Query.Edges) {
+	of := ev.Pattern()
+	if ev.Rows.Len() == 0 || ev.Rows.Vertices != len(of.Vertices) || ev.Rows.Edges != len(of.Edges) ||
+		of != ev.Query && (of.Name != ev.Query.Name || of.Version != ev.Query.Version) {
 		t.Errorf("batch %d: %d rows of %d vertices and %d edges", b.Number, ev.Rows.Len(), ev.Rows.Vertices,
 			ev.Rows.Edges)
 		return
@@ -316,9 +318,12 @@ func anchorOf(view dyngraph.View, n *dyngraph.NetEdge) (Edge, []uint32) {
 	return EdgeOf(view, n.Edge), append(append([]uint32{class}, identityOf(view, n.Edge)...), uint32(1+n.Sign))
 }
 
-// identities returns the row by ids, and checks that all of it is in the event's view.
-func identities(t testing.TB, ev *matcher.Event, i int) []uint32 {
-	ids := slices.Clone(ev.Rows.Row(i)[:ev.Rows.Vertices])
+// identities returns the row by ids, behind the lengths of its paths, and checks that all of it is in the event's view.
+func identities(t testing.TB, ev *matcher.Event, i int) (ids []uint32) {
+	for _, n := range ev.Pattern().Lengths() {
+		ids = append(ids, uint32(n))
+	}
+	ids = append(ids, ev.Rows.Row(i)[:ev.Rows.Vertices]...)
 	for v := range ev.Rows.Vertices {
 		if !ev.View.HasVertex(ev.Rows.Vertex(i, v)) {
 			t.Errorf("query %s: vertex %d is not in the view", ev.Query.Name, ev.Rows.Vertex(i, v))

@@ -48,7 +48,10 @@ func (b *builder) addEdge(at position, e matcher.QueryEdge) error {
 		return b.fail(at, "the pattern has more than %d edges; a pattern has at most %d", matcher.MaxEdges,
 			matcher.MaxEdges)
 	}
-	if e.From == e.To {
+	if e.From == e.To && e.Hops != nil && e.Hops.Least < 2 {
+		return b.fail(at, "a path from a vertex to itself has two edges at least; write *2..%d", max(2, e.Hops.Most))
+	}
+	if e.From == e.To && e.Hops == nil {
 		return b.fail(at, "an edge from a vertex to itself: self-loops are not supported; join two different vertices")
 	}
 	if err := b.take(at, e.Name); err != nil {

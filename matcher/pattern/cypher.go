@@ -39,9 +39,12 @@ type cypherBuilder struct {
 	vertexLabels []condition.Labels
 	edgeLabels   []condition.Labels
 	maps         []elementMap
-	expression   error // what refuses the first label expression that is more than a label
+	expression   error  // what refuses the first label expression that is more than a label
+	timing       timing // what WHERE says of the ts of edges and paths
+	within       string // the variable of the all(..) in hand
 
-	clause matcher.MatchClause // what the MATCH in hand mentions
+	grouped bool                // the query has WITH
+	clause  matcher.MatchClause // what the MATCH in hand mentions
 }
 
 // elementMap is a property map with its element.
@@ -235,6 +238,10 @@ func (p *cypherBuilder) hop(h *cypherHop, from, to int) error {
 			return err
 		}
 		e.Label, e.AnyOf = p.alternatives(h.edge.labels, labels, true)
+		if e.Hops = h.edge.hops; e.Hops != nil && p.grouped {
+			return p.fail(at(h.pos), "a path (*1..5) beside WITH is not supported; write out its edges, one query for "+
+				"each length")
+		}
 		if e.Name, err = p.variable(h.edge.name, inEdge); err != nil {
 			return err
 		}

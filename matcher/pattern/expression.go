@@ -236,6 +236,8 @@ func (p *parser) atom() (*condition.Expr, error) {
 		name, err := p.unquote(p.name())
 		e.Op, e.Text = condition.OpParameter, name
 		return e, err
+	case isKeyword(t, "all") && p.after().Value == "(":
+		return p.all()
 	case isKeyword(t, "duration") && p.after().Value == "(":
 		return p.duration(e)
 	case t.Value == "(" && !p.patternAhead():
@@ -270,6 +272,9 @@ func (p *parser) property(e *condition.Expr) (*condition.Expr, error) {
 	if key == nil {
 		return nil, p.fail(at(p.token().Pos), "unexpected %s; after the dot stands the name of a property",
 			describe(p.token()))
+	}
+	if p.token().Value == "(" && variable.text == "motifd" {
+		return p.call(variable, key)
 	}
 	if p.token().Value == "(" || p.token().Value == "." {
 		return nil, p.refuseCall(variable, key)

@@ -1,6 +1,7 @@
 package pattern
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -54,6 +55,9 @@ func (f *formatter) edge(e matcher.QueryEdge) {
 		tail = "<-"
 	default:
 		head = "->"
+	}
+	if h := e.Hops; h != nil {
+		label += fmt.Sprintf("*%d..%d", h.Least, h.Most)
 	}
 	f.b.WriteString(tail + "[" + quote(e.Name, true) + label + "]" + head)
 	f.vertex(right)

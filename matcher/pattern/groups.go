@@ -11,6 +11,7 @@ import (
 
 // groups builds a query with WITH (DESIGN S24).
 func (p *cypherBuilder) groups(ast *cypherQuery, src []byte, declared Declared) (*Rule, error) {
+	p.grouped = true
 	if len(ast.matches) > 0 {
 		return nil, p.fail(at(ast.matches[0].paths[0].head.pos), "a MATCH behind the last WITH is not supported; "+
 			"end with WITH and RETURN")

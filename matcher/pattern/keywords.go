@@ -43,9 +43,9 @@ var clauses = map[string]string{
 		"IS NOT NULL",
 	"NOT":        "NOT stands before a condition, as in WHERE NOT a.x = 1",
 	"CASE":       "CASE is not supported; write conditions with AND and OR",
-	"ALL":        "ALL is not supported; write out a path of a fixed number of edges",
-	"ANY":        "ANY is not supported; write out a path of a fixed number of edges",
-	"SHORTEST":   "SHORTEST is not supported; write out a path of a fixed number of edges",
+	"ALL":        "ALL is not supported; write a path with its lengths, as in -[t:T*1..5]->",
+	"ANY":        "ANY is not supported; write a path with its lengths, as in -[t:T*1..5]->",
+	"SHORTEST":   "SHORTEST is not supported; write a path with its lengths, as in -[t:T*1..5]->",
 	"REPEATABLE": "REPEATABLE ELEMENTS is not supported; vertices and edges of a match are distinct",
 	"DIFFERENT":  "DIFFERENT RELATIONSHIPS is the rule already; leave it out",
 }

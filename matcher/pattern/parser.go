@@ -5,6 +5,7 @@ import (
 
 	"github.com/alecthomas/participle/v2/lexer"
 
+	"motifd/matcher"
 	"motifd/matcher/condition"
 )
 
@@ -54,6 +55,7 @@ type cypherHop struct {
 type cypherEdge struct {
 	name   *cypherName
 	labels *cypherLabels
+	hops   *matcher.Hops // nil of one edge
 	props  []*cypherEntry
 }
 
@@ -225,7 +227,7 @@ func (p *parser) node() (n *cypherNode, err error) {
 		return nil, err
 	}
 	n.name = p.name()
-	if n.labels, n.props, err = p.demands(false); err != nil {
+	if n.labels, n.props, err = p.demands(nil); err != nil {
 		return nil, err
 	}
 	return n, p.expect(")")
@@ -238,7 +240,7 @@ func (p *parser) hop() (h *cypherHop, err error) {
 	}
 	if p.accept("[") {
 		h.edge = &cypherEdge{name: p.name()}
-		if h.edge.labels, h.edge.props, err = p.demands(true); err != nil {
+		if h.edge.labels, h.edge.props, err = p.demands(&h.edge.hops); err != nil {
 			return nil, err
 		}
 		if err := p.expect("]"); err != nil {
@@ -253,10 +255,16 @@ func (p *parser) hop() (h *cypherHop, err error) {
 	return h, err
 }
 
-// demands reads the labels and the property map of a vertex or an edge.
-func (p *parser) demands(edge bool) (labels *cypherLabels, props []*cypherEntry, err error) {
+// demands reads the labels and the property map of a vertex or an edge. hops is where the lengths of a path go, and nil
+// of a vertex.
+func (p *parser) demands(hops **matcher.Hops) (labels *cypherLabels, props []*cypherEntry, err error) {
 	if p.accept(":") {
-		if labels, err = p.labels(edge); err != nil {
+		if labels, err = p.labels(hops != nil); err != nil {
+			return nil, nil, err
+		}
+	}
+	if hops != nil && p.accept("*") {
+		if *hops, err = p.hops(); err != nil {
 			return nil, nil, err
 		}
 	}

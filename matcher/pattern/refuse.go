@@ -129,7 +129,9 @@ func (p *parser) refuseWord(t lexer.Token) error {
 			"tested by IS NOT NULL")
 	case "NOT":
 		return p.fail(at(t.Pos), "NOT stands before a whole condition, as in NOT a.x = 1")
-	case "CASE", "ALL":
+	case "ALL":
+		return p.fail(at(t.Pos), "ALL is not supported here; of a path t all is written all(e IN t WHERE e.amount > 900)")
+	case "CASE":
 		return p.fail(at(t.Pos), "%s is not supported in an expression; write conditions with AND and OR", upper)
 	default:
 		if why, ok := words[upper]; ok {

@@ -106,13 +106,16 @@ func ParseRule(src []byte, opt Options, declared Declared) (*Rule, error) {
 		return nil, b.located(err)
 	}
 	r.Conditions = append(p.labelConditions(), conditions...)
+	if err := p.timing.resolve(p, r, scope); err != nil {
+		return nil, err
+	}
 	if err := b.checkVertex(q, len(r.Conditions)); err != nil {
 		return nil, err
 	}
 	if err := r.returns(p, ast.fields, scope); err != nil {
 		return nil, err
 	}
-	r.Parameters = parameters(append(all, ast.fields.values()...))
+	r.Parameters = parameters(slices.Concat(all, ast.fields.values(), p.timing.exprs()))
 	return r, nil
 }
 
@@ -178,19 +181,31 @@ func (p *cypherBuilder) matches(matches []*cypherMatch) ([]*condition.Expr, erro
 		if m.where == nil {
 			continue
 		}
-		if err := p.readable(m.where, "WHERE names %s, which no MATCH before it mentions"); err != nil {
+		rest, err := p.paths(m.where)
+		if err != nil {
 			return nil, err
 		}
-		wheres = append(wheres, m.where)
+		wheres = append(wheres, rest...)
 	}
 	return wheres, nil
 }
 
-// readable checks that the text itself names what an expression reads: generated names are not for expressions.
+// readable checks that the text itself names what an expression reads, and that this is no path: generated names are not
+// for expressions. format says what names something unknown.
 func (p *cypherBuilder) readable(e *condition.Expr, format string) (err error) {
 	e.Walk(func(n *condition.Expr) {
-		if err == nil && n.Op == condition.OpProperty && !p.known(n.Text) {
-			err = p.fail(position{n.Pos.Line, n.Pos.Col}, format, short(n.Text))
+		edge, ok := p.edgeOf[n.Text]
+		where := position{n.Pos.Line, n.Pos.Col}
+		switch {
+		case err != nil:
+		case n.Op == condition.OpAll || n.Op == condition.OpRise || n.Op == condition.OpSpan:
+			err = p.fail(where, "all(..), motifd.increasing(..) and motifd.span(..) stand in the WHERE of a pattern "+
+				"without WITH")
+		case n.Op != condition.OpProperty:
+		case !p.known(n.Text):
+			err = p.fail(where, format, short(n.Text))
+		case ok && p.edges[edge].Hops != nil:
+			err = p.fail(where, "%s is a path and has no property; RETURN takes it whole", short(n.Text))
 		}
 	})
 	return err

@@ -88,6 +88,12 @@ func ruleAnswer(r *Rule, err error) string {
 		}
 		lines = append(lines, kind+" "+c.Format(name))
 	}
+	for _, x := range r.Query.Rises {
+		lines = append(lines, fmt.Sprint("increasing ", x.Edges))
+	}
+	for _, x := range r.Query.Spans {
+		lines = append(lines, fmt.Sprintf("span %v at most %d", x.Edges, x.Most))
+	}
 	if r.Everything && len(r.Fields) > 0 {
 		lines = append(lines, "field *")
 	}

@@ -106,6 +106,9 @@ func answer(q *matcher.Query, err error) string {
 		if l := e.Labels(); l != nil {
 			fmt.Fprintf(&b, " %s", l.Format(plain))
 		}
+		if h := e.Hops; h != nil {
+			fmt.Fprintf(&b, " *%d..%d", h.Least, h.Most)
+		}
 	}
 	return b.String()
 }

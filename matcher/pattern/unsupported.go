@@ -69,7 +69,7 @@ func unsupported(tokens []lexer.Token, i int) (lexer.Position, string) {
 	}
 	if isWord(t) && (where == inMatch || where == atStart) {
 		if strings.EqualFold(t.Value, "shortestPath") || strings.EqualFold(t.Value, "allShortestPaths") {
-			return t.Pos, t.Value + " is not supported; write out a path of a fixed number of edges"
+			return t.Pos, t.Value + " is not supported; write a path with its lengths, as in -[t:T*1..5]->"
 		}
 		if after == "=" {
 			return t.Pos, fmt.Sprintf(
@@ -115,9 +115,9 @@ func misplacedSign(sign string, where spot) string {
 	case sign == "$" && inside:
 		return "a parameter stands in a property map or in WHERE, as in {blocked: $blocked}"
 	case sign == "*" && where == inEdge:
-		return "a variable length (*1..3) is not supported; write out a path, one query for each length"
+		return "the lengths of a path stand behind its label and before its properties, as in -[t:T*1..5 {x: 1}]->"
 	case (sign == "*" || sign == "+" || sign == "{") && where == inMatch:
-		return "a quantified path is not supported; write out a path, one query for each length"
+		return "a quantified path is not supported; write the lengths in the edge, as in -[t:T*1..3]->"
 	case sign == "(" && where == inNode:
 		return "a path in parentheses is not supported; write the paths one after the other, separated by commas"
 	case strings.Contains("+-/%^*", sign) && sign != "" && where == inReturn:

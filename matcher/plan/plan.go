@@ -26,6 +26,9 @@ func (pl *Planner) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, err
 	if err := q.Validate(g.Directed()); err != nil {
 		return nil, err
 	}
+	if q.HasPaths() {
+		return pl.paths(q, g)
+	}
 	p := &matcher.Plan{Query: q, Directed: g.Directed()}
 	if q.Groups != nil {
 		var err error

@@ -70,11 +70,19 @@ type answer struct {
 	done   bool // nothing more is emitted
 }
 
-// group holds the rows of one anchor, ascending.
+// group holds the rows of one anchor, ascending: of a query with paths, one kind behind the other.
 type group struct {
 	order uint32
-	rows  []row
+	kinds []kind
 	over  matcher.Cause
+}
+
+// rows is how many there are.
+func (g *group) rows() (n uint64) {
+	for _, k := range g.kinds {
+		n += uint64(len(k.rows))
+	}
+	return n
 }
 
 // Search finds the matches of the staged batch; see matcher.Backend.
@@ -117,7 +125,7 @@ func (b *Backend) find(ctx context.Context, sign dyngraph.Sign, req *matcher.Req
 	if q.Groups != nil {
 		return b.findGroups(ctx, sign, req, a)
 	}
-	rows, steps, err := matches(ctx, here, q, &a.meter)
+	found, steps, err := kinds(ctx, here, q, &a.meter)
 	a.result.Steps = steps
 	switch {
 	case errors.Is(err, errBudget) && req.Want != matcher.WantRows:
@@ -133,30 +141,49 @@ func (b *Backend) find(ctx context.Context, sign dyngraph.Sign, req *matcher.Req
 	case err != nil:
 		return err
 	}
-	others, _, err := matches(ctx, there, q, nil)
+	others, _, err := kinds(ctx, there, q, nil)
 	if err != nil {
 		return err
 	}
-	a.groups, err = b.group(sign, q, b.difference(q, rows, others, req.Silence), req)
-	if err != nil {
-		return err
+	for i, k := range found {
+		rows := b.difference(k.of, k.rows, others[i].rows, req.Silence)
+		groups, err := b.group(sign, k.of, rows, req)
+		if err != nil {
+			return err
+		}
+		a.groups = append(a.groups, groups...)
 	}
-	a.sum(req.Want, len(q.Vertices)+len(q.Edges))
+	a.groups = joined(a.groups)
+	a.sum(req.Want, 0)
 	return nil
 }
 
-// sum fills in the result where no rows are wanted.
+// sum fills in the result where no rows are wanted; keys is how much of a row is a witness, 0 for all.
 func (a *answer) sum(want matcher.Want, keys int) {
 	if want == matcher.WantRows {
 		return
 	}
 	a.done = true
 	for _, g := range a.groups {
-		a.result.Count = a.result.Count.Add(matcher.CountOf(uint64(len(g.rows))))
+		a.result.Count = a.result.Count.Add(matcher.CountOf(g.rows()))
 	}
 	if want == matcher.WantAny && len(a.groups) > 0 {
-		a.result.Count, a.result.Witness = matcher.CountOf(1), a.groups[0].rows[0][:keys]
+		first := a.groups[0].kinds[0].rows[0]
+		a.result.Count, a.result.Witness = matcher.CountOf(1), first[:cmp.Or(keys, len(first))]
 	}
+}
+
+// joined puts the groups of each anchor together, in their order.
+func joined(groups []group) (all []group) {
+	slices.SortStableFunc(groups, func(a, b group) int { return cmp.Compare(a.order, b.order) })
+	for _, g := range groups {
+		if n := len(all); n > 0 && all[n-1].order == g.order {
+			all[n-1].kinds = append(all[n-1].kinds, g.kinds...)
+		} else {
+			all = append(all, g)
+		}
+	}
+	return all
 }
 
 // difference returns the rows that are not among the others, in their order. A row with an edge that the batch replaces
@@ -224,9 +251,8 @@ func (b *Backend) group(sign dyngraph.Sign, q *matcher.Query, rows []row, req *m
 	}
 	var groups []group
 	for order, rows := range anchored {
-		groups = append(groups, group{order: order, rows: rows})
+		groups = append(groups, group{order: order, kinds: []kind{{q, rows}}})
 	}
-	slices.SortFunc(groups, func(a, b group) int { return cmp.Compare(a.order, b.order) })
 	return groups, nil
 }
 
@@ -260,13 +286,13 @@ func (a *answer) give(
 	if a.done {
 		return nil
 	}
-	shown := g.rows
-	if req.Limit > 0 && uint64(len(shown)) > req.Limit-a.given {
-		shown = shown[:req.Limit-a.given]
+	shown := g.rows()
+	if req.Limit > 0 {
+		shown = min(shown, req.Limit-a.given)
 	}
 	if g.over == matcher.NoCause {
 		if g.over = a.meter.Begin(req.Budget, req.Limit > 0); g.over == matcher.NoCause {
-			a.meter.Spend(uint64(len(shown)), uint64(len(shown)), 0)
+			a.meter.Spend(shown, shown, 0)
 			g.over = a.meter.Over()
 		}
 	}
@@ -275,19 +301,35 @@ func (a *answer) give(
 		a.done = stop
 		return err
 	}
-	a.result.Steps += uint64(len(shown))
-	a.given += uint64(len(shown))
+	a.result.Steps += shown
+	a.given += shown
 	a.done = req.Limit > 0 && a.given == req.Limit
 	a.result.Truncated = a.done
-	a.result.Count = a.result.Count.Add(matcher.CountOf(uint64(len(shown))))
-	if len(shown) == 0 {
-		return nil
+	a.result.Count = a.result.Count.Add(matcher.CountOf(shown))
+	return give(g.kinds, shown, func(rows matcher.Rows) error {
+		return emit(matcher.Group{Request: i, Order: g.order, Rows: rows})
+	})
+}
+
+// give hands on the first rows, kind by kind.
+func give(kinds []kind, first uint64, emit func(matcher.Rows) error) error {
+	for _, k := range kinds {
+		rows := k.rows[:min(uint64(len(k.rows)), first)]
+		if first -= uint64(len(rows)); len(rows) == 0 {
+			continue
+		}
+		if err := emit(flatten(k.of, rows)); err != nil {
+			return err
+		}
 	}
-	return emit(matcher.Group{Request: i, Order: g.order, Rows: flatten(req.Plan.Query, shown)})
+	return nil
 }
 
 func flatten(q *matcher.Query, rows []row) matcher.Rows {
 	flat := matcher.Rows{Vertices: len(q.Vertices), Edges: len(q.Edges), Extra: q.Extra()}
+	if q.VariantOf() != nil {
+		flat.Of = q
+	}
 	for _, r := range rows {
 		flat.Data = append(flat.Data, r...)
 	}
@@ -295,9 +337,9 @@ func flatten(q *matcher.Query, rows []row) matcher.Rows {
 }
 
 // all is matches for every query.
-func all(ctx context.Context, view dyngraph.View, q *matcher.Query, meter *matcher.Meter) ([]row, uint64, error) {
+func all(ctx context.Context, view dyngraph.View, q *matcher.Query, meter *matcher.Meter) ([]kind, uint64, error) {
 	if q.Groups == nil {
-		return matches(ctx, view, q, meter)
+		return kinds(ctx, view, q, meter)
 	}
 	groups, steps, err := groupsOf(ctx, view, q, meter)
 	if err != nil {
@@ -310,7 +352,7 @@ func all(ctx context.Context, view dyngraph.View, q *matcher.Query, meter *match
 		}
 	}
 	slices.SortFunc(rows, func(a, b row) int { return compareKeys(view, q, a, b) })
-	return rows, steps, nil
+	return []kind{{q, rows}}, steps, nil
 }
 
 // Enumerate finds the matches of the plan's query in a view; see matcher.Backend.
@@ -321,24 +363,27 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	}
 	var meter matcher.Meter
 	meter.Begin(budget, limit > 0)
-	rows, steps, err := all(ctx, b.graph.View(which), p.Query, &meter)
+	found, steps, err := all(ctx, b.graph.View(which), p.Query, &meter)
 	if errors.Is(err, errBudget) {
 		return matcher.Result{Steps: steps, Over: meter.Over()}, nil
 	}
 	if err != nil {
 		return matcher.Result{}, fmt.Errorf("reference: query %q: %w", p.Query.Name, err)
 	}
-	res := matcher.Result{Steps: steps, Count: matcher.CountOf(uint64(len(rows)))}
+	every := group{kinds: slices.DeleteFunc(found, func(k kind) bool { return len(k.rows) == 0 })}
+	n := every.rows()
+	res := matcher.Result{Steps: steps, Count: matcher.CountOf(n)}
 	switch {
-	case want == matcher.WantAny && len(rows) > 0:
-		res.Count, res.Witness = matcher.CountOf(1), rows[0][:len(p.Query.Vertices)+len(p.Query.Edges)]
+	case want == matcher.WantAny && n > 0:
+		first := every.kinds[0].rows[0]
+		res.Count, res.Witness = matcher.CountOf(1), first[:len(first)-p.Query.Extra()]
 		return res, nil
-	case want != matcher.WantRows || len(rows) == 0:
+	case want != matcher.WantRows:
 		return res, nil
 	}
-	if limit > 0 && uint64(len(rows)) > limit {
-		rows, res.Truncated = rows[:limit], true
+	if limit > 0 && n > limit {
+		n, res.Truncated = limit, true
 		res.Count = matcher.CountOf(limit)
 	}
-	return res, emit(flatten(p.Query, rows))
+	return res, give(every.kinds, n, emit)
 }

@@ -1,0 +1,13 @@
+// Package paths lets any backend search queries with paths, -[t:T*1..5]-> (DESIGN S26).
+//
+//	idea    the matches of such a query are the disjoint union of those of its variants, which are plain queries, one
+//	        for each combination of lengths. A Backend here wraps another one, asks it for all variants in one search,
+//	        and hands their matches on as the query's.
+//	in      plans with Plan.Variants, and any others
+//	out     groups, counts and witnesses by the given plans; the rows of a path's match say by Rows.Of which variant
+//	        they are of
+//	order   a backend emits by (anchor, request, row). The variants of a query are requests one behind the other, by
+//	        lengths, so that what comes is in the order of DESIGN S7: nothing is held back or sorted here
+//
+// What has no paths passes through. A search in which no query has paths costs one look at each request.
+package paths

@@ -1,0 +1,82 @@
+package matcher_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/matchertest"
+	"motifd/matcher/plan"
+	"motifd/matcher/reference"
+)
+
+// TestS26BackendsPutOutTheSame has the CPU, which searches the variants of queries with paths, put out what the
+// reference does, which walks along paths: with conditions, windows, parallel edges, replaced and expiring edges, revised
+// vertices, both units, all modes, caps and backfills.
+func TestS26BackendsPutOutTheSame(t *testing.T) {
+	var seen struct{ batches, matches, long, negatives, expired int }
+	all := func() bool {
+		return seen.matches > 1000 && seen.long > 100 && seen.negatives > 100 && seen.expired > 0
+	}
+	if matchertest.UnderRace {
+		all = func() bool { return seen.batches > 0 }
+	}
+	matchertest.ForSeedsUntil(t, 25, all, func(t *testing.T, rng *rand.Rand) {
+		c := matchertest.RandomCasePaths(rng, 4).With(func(q *matcher.Query) { randomModes(rng, q) })
+		for cut := range 3 {
+			if cut > 0 {
+				c.Batches = matchertest.Cut(rng, c.Messages)
+			}
+			kept := []int64{0, 1 + rng.Int64N(3), 1000 * (1 + rng.Int64N(30))}[rng.IntN(3)]
+			for _, out := range playBackends(t, rng, c, kept) {
+				seen.batches++
+				seen.expired += count(out.Summary.Expired > 0)
+				for _, r := range out.Records {
+					seen.matches += count(r.Kind == matcher.EventMatches)
+					seen.long += count(len(r.Match.Edges) > 3)
+					seen.negatives += count(r.Kind == matcher.EventMatches && r.Sign == dyngraph.Deleted)
+				}
+			}
+		}
+	})
+	t.Logf("%+v", seen)
+}
+
+// TestS26PathsAreTheUnionOfTheirLengths plays a query with paths beside a query for each combination of its lengths, on
+// one backend: in each batch and sign, the matches are the same, with the same anchors.
+func TestS26PathsAreTheUnionOfTheirLengths(t *testing.T) {
+	matches := 0
+	matchertest.ForSeedsUntil(t, 20, func() bool { return matches > 300 }, func(t *testing.T, rng *rand.Rand) {
+		c := matchertest.RandomCasePaths(rng, 1).With(func(q *matcher.Query) { q.Unit = matcher.Unit(rng.IntN(2)) })
+		q := c.Queries[0]
+		apart := *c
+		apart.Queries = nil
+		for i, v := range q.Variants() {
+			alone := matcher.Query{Name: string(rune('a' + i)), Vertices: v.Vertices, Edges: v.Edges, Unit: q.Unit,
+				Conditions: v.Conditions, Within: v.Within}
+			apart.Queries = append(apart.Queries, &alone)
+		}
+		be := func() matcher.Backend {
+			if rng.IntN(4) == 0 {
+				return reference.New()
+			}
+			return newCPU(t, 1+rng.IntN(3), false)
+		}
+		whole, parts := matchertest.Run(t, c, be(), plan.New()), matchertest.Run(t, &apart, be(), plan.New())
+		for i := range c.Batches {
+			lines := func(d *matchertest.Driver, queries int) (all []string) {
+				for _, r := range d.Batches[queries+i].Records {
+					r.Query, r.Version, r.Index, r.IDs = "q", 1, 0, nil
+					all = append(all, r.Line())
+				}
+				return all
+			}
+			want := lines(parts, len(apart.Queries))
+			matches += len(want)
+			require.ElementsMatch(t, want, lines(whole, 1), "batch %d", i)
+		}
+	})
+}

@@ -1,0 +1,249 @@
+package reference
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/dyngraph/property"
+	"motifd/matcher"
+	"motifd/matcher/condition"
+)
+
+// kind is the rows that have one pattern: the query's, or of a query with paths those of one variant.
+type kind struct {
+	of   *matcher.Query
+	rows []row
+}
+
+// kinds finds all matches of a query in a view, by pattern, in the order of DESIGN S7: of a query with paths by lengths.
+func kinds(ctx context.Context, view dyngraph.View, q *matcher.Query, meter *matcher.Meter) ([]kind, uint64, error) {
+	if !q.HasPaths() {
+		rows, steps, err := matches(ctx, view, q, meter)
+		return []kind{{q, rows}}, steps, err
+	}
+	w, err := newWalk(ctx, view, q, meter)
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := w.vertex(0); err != nil {
+		return nil, w.s.steps, err
+	}
+	all := make([]kind, 0, len(w.found))
+	for _, v := range q.Variants() {
+		rows := w.found[fmt.Sprint(v.Lengths())]
+		if q.Unit == matcher.Subgraphs {
+			rows = representatives(view, v, rows)
+		}
+		slices.SortFunc(rows, func(a, b row) int { return compareRows(view, len(v.Vertices), a, b) })
+		all = append(all, kind{v, rows})
+	}
+	return all, w.s.steps, nil
+}
+
+// walk finds the matches of a query with paths (DESIGN S26) as its text says: it maps the vertices and edges that have a
+// name, and between the ends of a path it walks along all simple paths. What WHERE says of a path is tested on the path
+// as a whole. It knows nothing of variants: the twin of matcher.Query.Variants.
+type walk struct {
+	s     *search
+	q     *matcher.Query
+	where *where
+	found map[string][]row // by the lengths of the paths
+	// edges and inner are what each pattern edge is mapped to; used are the vertices and edges that are mapped.
+	edges, inner         [][]uint32
+	usedVertex, usedEdge map[uint32]bool
+}
+
+func newWalk(ctx context.Context, view dyngraph.View, q *matcher.Query, meter *matcher.Meter) (*walk, error) {
+	w := &walk{s: newSearch(ctx, view, q, meter), q: q, found: map[string][]row{}, edges: make([][]uint32, len(q.Edges)),
+		inner: make([][]uint32, len(q.Edges)), usedVertex: map[uint32]bool{}, usedEdge: map[uint32]bool{}}
+	var err error
+	w.where, err = newWhere(view, q)
+	return w, err
+}
+
+// vertex maps the named vertex of a step, and those of the steps behind it.
+func (w *walk) vertex(step int) error {
+	if step == len(w.s.order) {
+		return w.edge(0)
+	}
+	u := w.s.order[step]
+	candidates := w.s.all
+	for _, back := range w.s.back[step] {
+		if e := w.q.Edges[back]; e.Hops == nil {
+			candidates = w.s.nbrs[dyngraph.VertexID(w.s.row[e.From+e.To-u])]
+		}
+	}
+	for _, v := range candidates {
+		if err := w.s.step(); err != nil {
+			return err
+		}
+		qv := w.q.Vertices[u]
+		if w.usedVertex[uint32(v)] || !admits(qv.Label, qv.AnyOf, w.s.view.LabelName(w.s.view.Label(v))) {
+			continue
+		}
+		w.s.row[u], w.usedVertex[uint32(v)] = uint32(v), true
+		if err := w.vertex(step + 1); err != nil {
+			return err
+		}
+		delete(w.usedVertex, uint32(v))
+	}
+	return nil
+}
+
+// edge maps a pattern edge, and those behind it.
+func (w *walk) edge(at int) error {
+	if at == len(w.q.Edges) {
+		return w.take()
+	}
+	w.edges[at], w.inner[at] = nil, nil
+	return w.from(at, dyngraph.VertexID(w.s.row[w.q.Edges[at].From]))
+}
+
+// from walks on along a pattern edge, from the vertex that it has reached.
+func (w *walk) from(at int, v dyngraph.VertexID) error {
+	e := w.q.Edges[at]
+	least, most := 1, 1
+	if e.Hops != nil {
+		least, most = e.Hops.Least, e.Hops.Most
+	}
+	end := dyngraph.VertexID(w.s.row[e.To])
+	for _, next := range w.s.nbrs[v] {
+		length := len(w.edges[at]) + 1
+		ends := next == end && length >= least
+		goes := !w.usedVertex[uint32(next)] && length < most
+		if !ends && !goes {
+			continue
+		}
+		data := slices.Clone(w.s.ends[[2]dyngraph.VertexID{v, next}])
+		if e.Either || !w.s.view.Graph().Directed() {
+			data = append(data, w.s.ends[[2]dyngraph.VertexID{next, v}]...)
+		}
+		for _, d := range data {
+			if err := w.s.step(); err != nil {
+				return err
+			}
+			_, _, l := w.s.view.Edge(d)
+			if w.usedEdge[uint32(d)] || !admits(e.Label, e.AnyOf, w.s.view.LabelName(l)) {
+				continue
+			}
+			w.edges[at], w.usedEdge[uint32(d)] = append(w.edges[at], uint32(d)), true
+			here, inner := w.edges[at], w.inner[at]
+			if ends {
+				if err := w.edge(at + 1); err != nil {
+					return err
+				}
+			}
+			if goes {
+				w.edges[at], w.inner[at] = here, append(inner, uint32(next))
+				w.usedVertex[uint32(next)] = true
+				if err := w.from(at, next); err != nil {
+					return err
+				}
+				delete(w.usedVertex, uint32(next))
+			}
+			w.edges[at], w.inner[at] = here[:length-1], inner
+			delete(w.usedEdge, uint32(d))
+		}
+	}
+	return nil
+}
+
+// take keeps what is mapped if it meets the conditions.
+func (w *walk) take() error {
+	if !w.holds() {
+		return nil
+	}
+	r := slices.Clone(w.s.row[:len(w.q.Vertices)])
+	var lengths []int
+	for at, e := range w.q.Edges {
+		r = append(r, w.inner[at]...)
+		if e.Hops != nil {
+			lengths = append(lengths, len(w.edges[at]))
+		}
+	}
+	for at := range w.q.Edges {
+		r = append(r, w.edges[at]...)
+	}
+	w.found[fmt.Sprint(lengths)] = append(w.found[fmt.Sprint(lengths)], r)
+	return nil
+}
+
+// holds reports whether what is mapped meets WHERE and the window. A condition that reads a path holds for each of its
+// edges.
+func (w *walk) holds() bool {
+	r := slices.Clone(w.s.row[:len(w.q.Vertices)])
+	for at := range w.q.Edges {
+		r = append(r, w.edges[at][0])
+	}
+	for i, n := range w.where.conditions {
+		path := -1
+		for _, e := range w.q.Conditions[i].Elements {
+			if e.Edge && w.q.Edges[e.Index].Hops != nil {
+				path = e.Index
+			}
+		}
+		if path < 0 {
+			if w.where.truth(n, r) != condition.True {
+				return false
+			}
+			continue
+		}
+		one := slices.Clone(r)
+		for _, d := range w.edges[path] {
+			one[len(w.q.Vertices)+path] = d
+			if w.where.truth(n, one) != condition.True {
+				return false
+			}
+		}
+	}
+	for _, s := range w.q.Spans {
+		if !w.within(s.Edges, s.Most) {
+			return false
+		}
+	}
+	for _, rise := range w.q.Rises {
+		if !w.rises(rise.Edges) {
+			return false
+		}
+	}
+	all := make([]int, len(w.q.Edges))
+	for at := range all {
+		all[at] = at
+	}
+	return w.q.Within == 0 || w.within(all, w.q.Within)
+}
+
+// times returns the ts of what pattern edges are mapped to.
+func (w *walk) times(edges []int) (all []property.Value) {
+	for _, at := range edges {
+		for _, d := range w.edges[at] {
+			all = append(all, w.s.view.Value(dyngraph.EdgeIndex(d), property.TS))
+		}
+	}
+	return all
+}
+
+func (w *walk) within(edges []int, span int64) bool {
+	least, most := int64(math.MaxInt64), int64(math.MinInt64)
+	for _, t := range w.times(edges) {
+		if t.IsNull() {
+			return false
+		}
+		least, most = min(least, t.Whole()), max(most, t.Whole())
+	}
+	return new(big.Int).Sub(big.NewInt(most), big.NewInt(least)).Cmp(big.NewInt(span)) <= 0
+}
+
+func (w *walk) rises(edges []int) bool {
+	times := w.times(edges)
+	for i := 1; i < len(times); i++ {
+		if times[i-1].IsNull() || times[i].IsNull() || times[i-1].Whole() >= times[i].Whole() {
+			return false
+		}
+	}
+	return true
+}
