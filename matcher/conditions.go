@@ -17,7 +17,8 @@ func (q *Query) Conditioned() bool {
 
 // Between reports whether some condition compares several elements.
 func (q *Query) Between() bool {
-	return len(q.Rises)+len(q.Spans) > 0 || slices.ContainsFunc(q.Conditions, func(c *condition.Condition) bool { return !c.Own() })
+	return len(q.Rises)+len(q.Spans) > 0 ||
+		slices.ContainsFunc(q.Conditions, func(c *condition.Condition) bool { return !c.Own() })
 }
 
 // OwnOnly reports whether all that a match needs beside labels and ends is about one edge or vertex each. Then it can

@@ -62,6 +62,9 @@ func (s *stepper) over(w *work, sign dyngraph.Sign, order uint32, cause Cause) (
 		order >= x.Order { // it was stopped in front of the group, or inside
 		return true, nil
 	}
+	if _, cut := w.kept[groupOf{sign, order}]; cut { // the matches of another variant ended the group already
+		return false, nil
+	}
 	x := Decision{Sign: sign, Order: order, Cause: cause}
 	if w.order == order { // another variant's matches of the anchor are handed on
 		x.Kept = w.rows
@@ -358,7 +361,7 @@ func (s *stepper) sample(q *Query, ev *Event, budget *Budget) error {
 	kept := s.e.kept[:0]
 	for i := range ev.Rows.Len() {
 		row := ev.Rows.Row(i)
-		in, err := s.e.opt.Sampled(q, ev.View, row)
+		in, err := s.e.opt.Sampled(ev.Pattern(), ev.View, row)
 		if err != nil {
 			return fmt.Errorf("the id of a match of query %q: %w", q.Name, err)
 		}

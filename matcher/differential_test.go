@@ -235,6 +235,8 @@ func TestS7ReplayPutsOutTheSame(t *testing.T) {
 		c := matchertest.RandomCase(rng, 4).With(func(q *matcher.Query) { limited(rng, q) })
 		if rng.IntN(2) == 0 {
 			c = matchertest.RandomCaseWhere(rng, 4, rng.IntN(2) == 0).With(func(q *matcher.Query) { limited(rng, q) })
+		} else if rng.IntN(2) == 0 {
+			c = matchertest.RandomCasePaths(rng, 4).With(func(q *matcher.Query) { limited(rng, q) })
 		}
 		suspensions += playReplay(t, rng, c)
 	})

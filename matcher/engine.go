@@ -24,8 +24,8 @@ type EngineOptions struct {
 	Suspend []string
 	// Decide makes a decision durable before anything that it concerns is emitted; nil when there is no batch log.
 	Decide func(batch uint64, x Decision) error
-	// Sampled tells whether a match is in the sample of a query with Query.Sample; the view shows the match. It is
-	// needed for such queries alone.
+	// Sampled tells whether a match is in the sample of a query with Query.Sample; the view shows the match. Of a
+	// query with paths q is the variant. It is needed for such queries alone.
 	Sampled func(q *Query, v dyngraph.View, row []uint32) (bool, error)
 	// Phase is told when a step begins its next phase, and at its end with an empty one. It is for those who have a
 	// clock; nil: nobody.

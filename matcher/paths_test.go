@@ -1,7 +1,9 @@
 package matcher_test
 
 import (
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,8 +16,8 @@ import (
 )
 
 // TestS26BackendsPutOutTheSame has the CPU, which searches the variants of queries with paths, put out what the
-// reference does, which walks along paths: with conditions, windows, parallel edges, replaced and expiring edges, revised
-// vertices, both units, all modes, caps and backfills.
+// reference does, which walks along paths: with conditions, windows, parallel edges, replaced and expiring edges,
+// revised vertices, both units, all modes, caps and backfills.
 func TestS26BackendsPutOutTheSame(t *testing.T) {
 	var seen struct{ batches, matches, long, negatives, expired int }
 	all := func() bool {
@@ -80,3 +82,70 @@ func TestS26PathsAreTheUnionOfTheirLengths(t *testing.T) {
 		}
 	})
 }
+
+// TestS26NothingStaleRemains gives queries with paths to an engine with small limits: a consumer believes in no match
+// that is gone, and in all that are there as long as its query is not lossy. Groups are cut in the middle, behind what
+// shorter paths have put out. A replay of the log on another backend, without limits, puts out the same.
+func TestS26NothingStaleRemains(t *testing.T) {
+	matchertest.NotUnderRace(t, "the reference has one thread")
+	var seen struct{ lossy, kept, ended, middle int }
+	enough := func() bool { return min(seen.lossy, seen.kept, seen.ended, seen.middle) > 0 }
+	matchertest.ForSeedsUntil(t, 25, enough, func(t *testing.T, rng *rand.Rand) {
+		whole := matchertest.RandomCasePaths(rng, 3).With(func(q *matcher.Query) {
+			q.Unit, q.SilentChange = matcher.Unit(rng.IntN(2)), rng.IntN(2) == 0
+		})
+		c := whole.With(func(q *matcher.Query) {
+			if rng.IntN(3) == 0 {
+				q.MaxMatches = 1 + rng.Uint64N(4)
+			}
+			if rng.IntN(4) == 0 {
+				q.WorkBudget = 1 + rng.Uint64N(60)
+			}
+		})
+		limits := []matcher.Limits{{Matches: 1 + rng.Uint64N(4)}, {QueryMatches: 1 + rng.Uint64N(8)}, {BatchTime: 1},
+			{QueryOutput: matchertest.RecordBytes * (1 + rng.Int64N(8))}}[rng.IntN(4)]
+		opt := func(be matcher.Backend, l matcher.Limits) matcher.EngineOptions {
+			return matcher.EngineOptions{Graph: c.Graph(), Backend: be, Planner: plan.New(), Limits: l}
+		}
+		d := matchertest.NewDriverWith(t, opt(newTicking(t, 1+rng.IntN(3)), limits))
+		all := matchertest.NewDriverWith(t, opt(reference.New(), matcher.Limits{}))
+		for i := range c.Queries {
+			d.Register(c.Queries[i])
+			all.Register(whole.Queries[i])
+		}
+		believed, there := make([]consumer, len(c.Queries)), make([]consumer, len(c.Queries))
+		for i := range believed {
+			believed[i], there[i] = consumer{}, consumer{}
+		}
+		for _, batch := range c.Batches {
+			out, truth := d.Batch(batch), all.Batch(batch)
+			for _, x := range out.Decided {
+				seen.kept += count(x.Kept > 0)
+				seen.middle += count(x.Kept > 0 && x.Cause != matcher.CauseOutput)
+				seen.ended += count(x.Sign == dyngraph.Deleted)
+			}
+			for i, q := range c.Queries {
+				believed[i].read(out.Records, q.Name)
+				there[i].read(truth.Records, q.Name)
+				state := out.Queries[i]
+				if state.Suspended {
+					continue
+				}
+				if state.LossySince == 0 {
+					require.ElementsMatch(t, keys(there[i]), keys(believed[i]), "batch %d, query %s", out.Number,
+						q.Name)
+					continue
+				}
+				seen.lossy++
+				require.Subset(t, keys(there[i]), keys(believed[i]), "batch %d, query %s", out.Number, q.Name)
+			}
+		}
+		for _, other := range []matcher.Backend{reference.New(), newCPU(t, 2, true)} {
+			again := matchertest.Replay(t, d.Log, opt(other, matcher.Limits{}))
+			require.Empty(t, matchertest.Diff(d.Transcript(), again.Transcript()), other.Name())
+		}
+	})
+	t.Logf("%+v", seen)
+}
+
+func keys(c consumer) []string { return slices.Sorted(maps.Keys(c)) }

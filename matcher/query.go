@@ -109,8 +109,8 @@ type Query struct {
 	// Within bounds the greatest ts of a match's edges less the least, in milliseconds (DESIGN S18); 0 is no bound.
 	// A match with an edge without ts is not within it.
 	Within int64 `json:"within,omitempty"`
-	// Rises and Spans are what is demanded of the ts of edges and paths (DESIGN S26). A condition that reads a path holds
-	// for each of its edges.
+	// Rises and Spans are what is demanded of the ts of edges and paths (DESIGN S26). A condition that reads a path
+	// holds for each of its edges.
 	Rises []Rise `json:"rises,omitempty"`
 	Spans []Span `json:"spans,omitempty"`
 	// Fields are what RETURN lists (DESIGN S22).

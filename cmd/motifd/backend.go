@@ -15,6 +15,7 @@ import (
 	"motifd/config"
 	"motifd/matcher/cpu"
 	"motifd/matcher/groups"
+	"motifd/matcher/paths"
 	"motifd/matcher/reference"
 	"motifd/stream/tempfile"
 )
@@ -102,7 +103,7 @@ func newBackend(o backendOptions) (*timedBackend, error) {
 	case "reference":
 		return &timedBackend{Backend: reference.New(), threads: 1}, nil
 	}
-	return &timedBackend{Backend: groups.New(cpu.New(o.cpu), o.cpu.Clock), threads: o.cpu.Threads}, nil
+	return &timedBackend{Backend: groups.New(paths.New(cpu.New(o.cpu)), o.cpu.Clock), threads: o.cpu.Threads}, nil
 }
 
 // clock gives backends the time, which they do not read themselves.

@@ -13,6 +13,7 @@ import (
 	"motifd/matcher/cuda/device"
 	"motifd/matcher/cuda/placement"
 	"motifd/matcher/groups"
+	"motifd/matcher/paths"
 	"motifd/stream"
 )
 
@@ -63,7 +64,7 @@ func newGPU(o backendOptions) (*timedBackend, error) {
 		}
 	}
 	found.Msg("searching on a GPU")
-	return &timedBackend{Backend: groups.New(cuda.New(opt), o.cpu.Clock), threads: o.cpu.Threads,
+	return &timedBackend{Backend: groups.New(paths.New(cuda.New(opt)), o.cpu.Clock), threads: o.cpu.Threads,
 		device: info.Name}, nil
 }
 

@@ -37,6 +37,7 @@ var arrows = map[string][]string{
 	"matcher/condition":               {"dyngraph/property"},
 	"matcher/condition/conditiontest": {"dyngraph/property", "matcher/condition"},
 	"matcher/plan":                    {"matcher", "dyngraph", "dyngraph/property", "matcher/condition"},
+	"matcher/paths":                   {"matcher", "dyngraph"},
 	"matcher/internal/candidates":     {"matcher", "dyngraph", "matcher/plan", "matcher/internal/truths"},
 	"matcher/internal/truths":         {"matcher", "dyngraph", "dyngraph/property", "matcher/condition"},
 	"matcher/cpu": {"matcher", "dyngraph", "matcher/internal/candidates", "matcher/internal/truths",
@@ -84,7 +85,7 @@ var arrows = map[string][]string{
 		"stream/file", "stream/kafka", "stream/kafka/source", "stream/kafka/publish", "stream/checkpoint"},
 	// the library: it wires the matcher for those who embed it, cmd/motifd included
 	"stream/monitor": {"dyngraph", "dyngraph/property", "matcher", "matcher/condition", "matcher/pattern",
-		"matcher/plan", "matcher/cpu", "matcher/groups", "stream/codec", "stream/tempfile"},
+		"matcher/plan", "matcher/paths", "matcher/cpu", "matcher/groups", "stream/codec", "stream/tempfile"},
 	"docs":                          {},
 	"cmd/motifd":                    nil, // all
 	"cmd/motifd/internal/command":   {},

@@ -130,6 +130,47 @@ func TestS17DocumentedConditions(t *testing.T) {
 	}
 }
 
+// TestS26DocumentedPaths runs the example and every condition on paths of docs/patterns.md: each holds for some of the
+// matches, and not for all.
+func TestS26DocumentedPaths(t *testing.T) {
+	_, c := patternsPage(t, "Conditions", "Properties of vertices")
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "patterns.md"))
+	require.NoError(t, err)
+	_, text, ok := strings.Cut(string(page), "\n### Paths\n")
+	require.True(t, ok)
+	text, _, _ = strings.Cut(text, "\n### ")
+	m, err := monitor.Open(monitor.Options{Properties: c.Graph.Schema(), Threads: 1})
+	require.NoError(t, err)
+	defer m.Close()
+	_, err = m.Apply(t.Context(), somePayments(), nil)
+	require.NoError(t, err)
+	count := func(pattern string) uint64 {
+		params := config.Declared(nil, c.Queries[0].Params).Parameters
+		for name := range params {
+			if !strings.Contains(pattern, "$"+name) {
+				delete(params, name)
+			}
+		}
+		q, err := m.ParseWith("q", pattern, params)
+		require.NoError(t, err, pattern)
+		n, err := m.Count(t.Context(), q)
+		require.NoError(t, err, pattern)
+		return n.Lo
+	}
+	const path = "MATCH (a)-[t:TRANSFER*1..3]->(b)-[z:TRANSFER]->(c)"
+	require.Contains(t, text, "`"+path+"`")
+	all := count(path)
+	rows := regexp.MustCompile("(?m)^\\| `(.*?)` \\|").FindAllStringSubmatch(text, -1)
+	require.Len(t, rows, 6)
+	for _, row := range rows {
+		n := count(path + " WHERE " + row[1])
+		require.True(t, n > 0 && n < all, "%s has %d matches of %d", row[1], n, all)
+	}
+	example := regexp.MustCompile("(?s)```cypher\n(.*?)```").FindStringSubmatch(text)
+	require.Positive(t, count(example[1]))
+	require.Positive(t, count("MATCH (a)-[t:TRANSFER*3..6]->(a)"))
+}
+
 // someAccounts are accounts of all kinds with transfers between them.
 func someAccounts(columns, amounts *property.Columns) []dyngraph.Update {
 	rng := rand.New(rand.NewPCG(22, 1))
@@ -167,7 +208,7 @@ func someAccounts(columns, amounts *property.Columns) []dyngraph.Update {
 // TestS16DocumentedConditions runs every condition and property map on vertices of docs/patterns.md: each holds for
 // some of the matches, and not for all.
 func TestS16DocumentedConditions(t *testing.T) {
-	text, c := patternsPage(t, "Properties of vertices", "Thresholds")
+	text, c := patternsPage(t, "Properties of vertices", "Paths")
 	schema := c.Graph.Schema()
 	m, err := monitor.Open(monitor.Options{Properties: schema, Threads: 1})
 	require.NoError(t, err)

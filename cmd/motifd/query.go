@@ -288,7 +288,12 @@ func describe(w io.Writer, q *matcher.Query, g *dyngraph.Graph) error {
 	if q.IsVertex() {
 		vertices = "1 vertex"
 	}
-	_, err := fmt.Fprintf(w, "%s: %s, %s%s\n", q.Name, vertices, plural(len(shape.Edges), "edge"), what)
+	edges := plural(len(shape.Edges)-len(q.Paths()), "edge")
+	for _, p := range q.Paths() {
+		e := &q.Edges[p]
+		edges += fmt.Sprintf(", a path %s of %d to %d edges", e.Name, e.Hops.Least, e.Hops.Most)
+	}
+	_, err := fmt.Fprintf(w, "%s: %s, %s%s\n", q.Name, vertices, edges, what)
 	if err != nil {
 		return err
 	}

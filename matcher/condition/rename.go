@@ -31,7 +31,8 @@ func timeOf(edge int, at Pos) *term {
 
 // Before returns the condition first.ts < second.ts on two edges, by index.
 func Before(first, second int, at Pos) *Condition {
-	return newCondition(&term{code: compare, relation: Lt, pos: at, args: []*term{timeOf(first, at), timeOf(second, at)}})
+	return newCondition(&term{code: compare, relation: Lt, pos: at,
+		args: []*term{timeOf(first, at), timeOf(second, at)}})
 }
 
 // Apart returns the condition a.ts - b.ts <= most on two edges, by index; most is in milliseconds.

@@ -19,10 +19,12 @@ type builder struct {
 	edgeAt         []position
 	taken          map[string]bool // names
 	vertexN, edgeN string          // prefixes of generated names
+	inner          int             // vertices of the longest paths
+	variants       int             // combinations of lengths
 }
 
 func newBuilder(opt Options) *builder {
-	return &builder{opt: opt, taken: make(map[string]bool), vertexN: "_v", edgeN: "_e"}
+	return &builder{opt: opt, taken: make(map[string]bool), vertexN: "_v", edgeN: "_e", variants: 1}
 }
 
 func (b *builder) fail(at position, format string, args ...any) error {
@@ -31,7 +33,7 @@ func (b *builder) fail(at position, format string, args ...any) error {
 
 // addVertex returns the new vertex's index.
 func (b *builder) addVertex(at position, name, label string) (int, error) {
-	if len(b.vertices) == matcher.MaxVertices {
+	if len(b.vertices)+b.inner >= matcher.MaxVertices {
 		return 0, b.fail(at, "the pattern has more than %d vertices; a pattern has at most %d",
 			matcher.MaxVertices, matcher.MaxVertices)
 	}
@@ -56,6 +58,16 @@ func (b *builder) addEdge(at position, e matcher.QueryEdge) error {
 	}
 	if err := b.take(at, e.Name); err != nil {
 		return err
+	}
+	if h := e.Hops; h != nil {
+		if b.variants *= h.Most - h.Least + 1; b.variants > matcher.MaxVariants {
+			return b.fail(at, "the paths up to here have more than %d combinations of lengths; make the ranges "+
+				"smaller, or make several queries", matcher.MaxVariants)
+		}
+		if b.inner += h.Most - 1; len(b.vertices)+b.inner > matcher.MaxVertices {
+			return b.fail(at, "the pattern has more than %d vertices, with those of the longest paths; a pattern has "+
+				"at most %d", matcher.MaxVertices, matcher.MaxVertices)
+		}
 	}
 	b.edges = append(b.edges, e)
 	b.edgeAt = append(b.edgeAt, at)

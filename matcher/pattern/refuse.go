@@ -82,6 +82,10 @@ var functions = map[string]string{
 	"labels":    "write labels in MATCH",
 	"type":      "write the type in MATCH",
 	"coalesce":  "write a.x IS NULL OR a.x = 1",
+	"any":       "there is all(e IN t WHERE e.amount > 900) of a path t",
+	"none":      "write all(e IN t WHERE NOT e.amount > 900) of a path t",
+	"size":      "the lengths of a path stand in MATCH, as in -[t:T*1..5]->",
+	"length":    "the lengths of a path stand in MATCH, as in -[t:T*1..5]->",
 	"count":     "aggregates stand in WITH, as in WITH m, count(*) AS n WHERE n >= 10",
 	"sum":       "aggregates stand in WITH, as in WITH m, sum(t.amount) AS total WHERE total > 10000",
 	"collect":   "aggregates stand in WITH: count and sum",
@@ -130,7 +134,8 @@ func (p *parser) refuseWord(t lexer.Token) error {
 	case "NOT":
 		return p.fail(at(t.Pos), "NOT stands before a whole condition, as in NOT a.x = 1")
 	case "ALL":
-		return p.fail(at(t.Pos), "ALL is not supported here; of a path t all is written all(e IN t WHERE e.amount > 900)")
+		return p.fail(at(t.Pos), "ALL is not supported here; of a path t all is written all(e IN t WHERE e.amount > "+
+			"900)")
 	case "CASE":
 		return p.fail(at(t.Pos), "%s is not supported in an expression; write conditions with AND and OR", upper)
 	default:

@@ -19,7 +19,8 @@ type kind struct {
 	rows []row
 }
 
-// kinds finds all matches of a query in a view, by pattern, in the order of DESIGN S7: of a query with paths by lengths.
+// kinds finds all matches of a query in a view, by pattern, in the order of DESIGN S7: of a query with paths by
+// lengths.
 func kinds(ctx context.Context, view dyngraph.View, q *matcher.Query, meter *matcher.Meter) ([]kind, uint64, error) {
 	if !q.HasPaths() {
 		rows, steps, err := matches(ctx, view, q, meter)
@@ -44,9 +45,9 @@ func kinds(ctx context.Context, view dyngraph.View, q *matcher.Query, meter *mat
 	return all, w.s.steps, nil
 }
 
-// walk finds the matches of a query with paths (DESIGN S26) as its text says: it maps the vertices and edges that have a
-// name, and between the ends of a path it walks along all simple paths. What WHERE says of a path is tested on the path
-// as a whole. It knows nothing of variants: the twin of matcher.Query.Variants.
+// walk finds the matches of a query with paths (DESIGN S26) as its text says: it maps the vertices and edges that have
+// a name, and between the ends of a path it walks along all simple paths. What WHERE says of a path is tested on the
+// path as a whole. It knows nothing of variants: the twin of matcher.Query.Variants.
 type walk struct {
 	s     *search
 	q     *matcher.Query
@@ -58,8 +59,9 @@ type walk struct {
 }
 
 func newWalk(ctx context.Context, view dyngraph.View, q *matcher.Query, meter *matcher.Meter) (*walk, error) {
-	w := &walk{s: newSearch(ctx, view, q, meter), q: q, found: map[string][]row{}, edges: make([][]uint32, len(q.Edges)),
-		inner: make([][]uint32, len(q.Edges)), usedVertex: map[uint32]bool{}, usedEdge: map[uint32]bool{}}
+	w := &walk{s: newSearch(ctx, view, q, meter), q: q, found: map[string][]row{},
+		edges: make([][]uint32, len(q.Edges)), inner: make([][]uint32, len(q.Edges)),
+		usedVertex: map[uint32]bool{}, usedEdge: map[uint32]bool{}}
 	var err error
 	w.where, err = newWhere(view, q)
 	return w, err

@@ -89,15 +89,16 @@ func (e *Encoder) Append(
 	if i < 0 || j > ev.Rows.Len() || i > j {
 		return dst, fmt.Errorf("encode rows %d to %d of an event that has %d", i, j, ev.Rows.Len())
 	}
-	if v, n := len(ev.Query.Vertices), len(ev.Query.Edges); ev.Rows.Vertices != v || ev.Rows.Edges != n {
+	q := ev.Pattern()
+	if v, n := len(q.Vertices), len(q.Edges); ev.Rows.Vertices != v || ev.Rows.Edges != n {
 		return dst, fmt.Errorf("encode a match of query %q: rows have %d vertices and %d edges, the pattern has %d "+
 			"and %d",
 			ev.Query.Name, ev.Rows.Vertices, ev.Rows.Edges, v, n)
 	}
-	f := e.form(ev.Query)
+	f := e.form(q)
 	s := e.scratch.Get().(*scratch)
 	defer e.scratch.Put(s)
-	w := eventWriter{e: e, f: f, s: s, ev: ev, directed: ev.View.Graph().Directed()}
+	w := eventWriter{e: e, f: f, s: s, ev: ev, q: q, directed: ev.View.Graph().Directed()}
 	w.tombstone = e.opt.Upsert && ev.Sign == dyngraph.Deleted
 	w.begin()
 	known := f.size.Load()

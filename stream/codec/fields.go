@@ -12,8 +12,8 @@ func (w *eventWriter) fieldColumns() {
 	s := w.s
 	s.columns = s.columns[:0]
 	g := w.ev.View.Graph()
-	for i := range w.ev.Query.Fields {
-		f := w.ev.Query.Fields[i].Formula
+	for i := range w.q.Fields {
+		f := w.q.Fields[i].Formula
 		if f == nil {
 			continue
 		}
@@ -106,7 +106,7 @@ func columnOf(g *dyngraph.Graph, slot condition.Slot) int {
 
 // appendFields appends what RETURN lists: elements as they are under vertices and edges, and values.
 func (w *eventWriter) appendFields(b []byte) []byte {
-	s, q := w.s, w.ev.Query
+	s, q := w.s, w.q
 	at := 0 // in s.columns
 	for i := range q.Fields {
 		f := &q.Fields[i]
@@ -128,6 +128,8 @@ func (w *eventWriter) appendFields(b []byte) []byte {
 				at++
 			}
 			b = appendValue(b, f.Formula.Eval(s.values))
+		case pathOf(q, i) >= 0:
+			b = w.appendPath(b, pathOf(q, i))
 		case f.Element.Edge:
 			b = append(w.appendEdge(append(b, `{"from":`...), f.Element.Index), '}')
 		default:

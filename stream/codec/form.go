@@ -12,7 +12,8 @@ import (
 type form struct {
 	query    string // ,"query":"ring3","version":1,"op":"
 	vertices []fragment
-	edges    []fragment
+	edges    []fragment // of a path's edges and inner vertices, without what surrounds them
+	paths    bool       // there are some
 	// identity is what the preimage of every match id begins with, identityByID where ids identify edges.
 	identity, identityByID []byte
 
@@ -35,13 +36,23 @@ func newForm(q *matcher.Query) *form {
 	b = strconv.AppendUint(b, q.Version, 10)
 	b = append(b, `,"op":"`...)
 	f := &form{query: string(b), identity: appendIdentity(nil, q, false), identityByID: appendIdentity(nil, q, true)}
+	f.paths = q.VariantOf() != nil
+	named, inPath := named(q)
 	open := `,"vertices":{`
-	for _, v := range q.Vertices {
+	for i, v := range q.Vertices {
+		if i >= named {
+			f.vertices = append(f.vertices, fragment{label: v.Label, mark: string(appendLabel(nil, v.Label))})
+			continue
+		}
 		f.vertices = append(f.vertices, newFragment(open, v.Name, `:{"key":`, v.Label))
 		open = `,`
 	}
 	open = `},"edges":{`
-	for _, e := range q.Edges {
+	for i, e := range q.Edges {
+		if inPath[i] {
+			f.edges = append(f.edges, fragment{label: e.Label, mark: string(appendLabel(nil, e.Label))})
+			continue
+		}
 		f.edges = append(f.edges, newFragment(open, e.Name, `:{"from":`, e.Label))
 		open = `,`
 	}

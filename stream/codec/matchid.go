@@ -20,6 +20,7 @@ const (
 //
 //	the domain, "motifd-match-1"
 //	the query's name, and its version in decimal
+//	if the query has paths: their lengths in decimal, in pattern order, with a comma between two
 //	for each pattern vertex, in pattern order: the data vertex's key, its label
 //	for each pattern edge, in pattern order: the data edge's from key, to key, label; in an undirected graph the
 //	keys stand in byte order
@@ -28,7 +29,9 @@ const (
 // edge has a field more: "#" and its id, or nothing for the edge without id.
 //
 // A label that there is not is an empty field, and so is that of every vertex where vertices may have several labels.
-// row holds the vertex ids, then the edge indexes, as in matcher.Rows; v must be a view that shows the match.
+// Of a query with paths q is the variant (matcher.Rows.Of): vertices of paths come behind all others, path by path, and
+// the edges of a path in its place. row holds the vertex ids, then the edge indexes, as in matcher.Rows; v must be a
+// view that shows the match.
 func MatchID(q *matcher.Query, v dyngraph.View, row []uint32) ([16]byte, error) {
 	var s scratch
 	if err := s.load(q, v, v.Graph().Directed(), row); err != nil {
@@ -52,7 +55,7 @@ func appendIdentity(b []byte, q *matcher.Query, byID bool) []byte {
 	}
 	b = appendField(b, domain)
 	b = appendField(b, q.Name)
-	return appendField(b, strconv.FormatUint(q.Version, 10))
+	return appendLengths(appendField(b, strconv.FormatUint(q.Version, 10)), q)
 }
 
 func (s *scratch) matchID(identity []byte, vertices, edges int) (id [16]byte) {

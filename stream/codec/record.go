@@ -55,6 +55,7 @@ type eventWriter struct {
 	f         *form
 	s         *scratch
 	ev        *matcher.Event
+	q         *matcher.Query // the pattern of the event's rows
 	directed  bool
 	tombstone bool
 	row       []uint32
@@ -85,7 +86,7 @@ func (w *eventWriter) begin() {
 	if w.vertices = w.ev.View.Graph().VertexColumns(); len(w.vertices.All()) == 0 {
 		w.vertices = nil
 	}
-	if len(w.ev.Query.Fields) > 0 {
+	if len(w.q.Fields) > 0 {
 		w.fieldColumns()
 	}
 }
@@ -119,7 +120,7 @@ func appendTS(b []byte, a *dyngraph.Attr) []byte {
 // load resolves a row's ids.
 func (w *eventWriter) load(row []uint32) error {
 	w.row = row
-	return w.s.load(w.ev.Query, w.ev.View, w.directed, row)
+	return w.s.load(w.q, w.ev.View, w.directed, row)
 }
 
 func (s *scratch) load(q *matcher.Query, view dyngraph.View, directed bool, row []uint32) error {
@@ -170,12 +171,12 @@ func (w *eventWriter) matchID() [16]byte {
 	if w.s.byID {
 		identity = w.f.identityByID
 	}
-	return w.s.matchID(identity, len(w.ev.Query.Vertices), len(w.ev.Query.Edges))
+	return w.s.matchID(identity, len(w.q.Vertices), len(w.q.Edges))
 }
 
 // record appends the record of the loaded row; key is where its match id begins.
 func (w *eventWriter) record(b []byte, index uint64) (_ []byte, key int) {
-	s, f, q := w.s, w.f, w.ev.Query
+	s, f, q := w.s, w.f, w.q
 	b = append(b, s.before...)
 	b = strconv.AppendUint(b, index, 10)
 	b = append(b, f.query...)
@@ -193,7 +194,9 @@ func (w *eventWriter) record(b []byte, index uint64) (_ []byte, key int) {
 		v.start = len(s.quoted)
 		s.quoted = appendString(s.quoted, v.key)
 		v.end = len(s.quoted)
-		b = append(w.appendVertex(append(b, f.vertices[i].open...), i), '}')
+		if f.vertices[i].open != "" {
+			b = append(w.appendVertex(append(b, f.vertices[i].open...), i), '}')
+		}
 	}
 	for i := range s.ends {
 		v := &s.ends[i]
@@ -205,7 +208,12 @@ func (w *eventWriter) record(b []byte, index uint64) (_ []byte, key int) {
 		b = append(b, `,"vertices":{`...)
 	}
 	for i := range q.Edges {
-		b = append(w.appendEdge(append(b, f.edges[i].open...), i), '}')
+		if f.edges[i].open != "" {
+			b = append(w.appendEdge(append(b, f.edges[i].open...), i), '}')
+		}
+	}
+	if f.paths {
+		b = w.appendPaths(b)
 	}
 	if len(q.Fields) > 0 {
 		return append(w.appendFields(append(b, '}')), s.after[1:]...), key
@@ -238,7 +246,7 @@ func (w *eventWriter) appendEdge(b []byte, i int) []byte {
 	b = append(b, `,"to":`...)
 	b = append(b, s.quoted[to.start:to.end]...)
 	b = w.f.edges[i].mapped(b, e.label)
-	index := dyngraph.EdgeIndex(w.row[len(w.ev.Query.Vertices)+i])
+	index := dyngraph.EdgeIndex(w.row[len(w.q.Vertices)+i])
 	a := w.ev.View.AttrOutside(index)
 	if a.ID != "" {
 		b = appendString(append(b, `,"id":`...), a.ID)

@@ -121,7 +121,7 @@ func declaredValues(view dyngraph.View, v dyngraph.VertexID) []property.Value {
 
 // resolve sets the match to that of a row.
 func (d *Delta) resolve(ev *matcher.Event, row int) error {
-	q, view := ev.Query, ev.View
+	q, view := ev.Pattern(), ev.View
 	id, err := codec.MatchID(q, view, ev.Rows.Row(row))
 	if err != nil {
 		return fmt.Errorf("query %q: %w", q.Name, err)

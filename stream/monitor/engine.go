@@ -8,6 +8,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/groups"
+	"motifd/matcher/paths"
 	"motifd/matcher/plan"
 	"motifd/stream/codec"
 	"motifd/stream/tempfile"
@@ -44,7 +45,7 @@ func newGraph(directed, edgeIDs bool, schema *property.Schema) *dyngraph.Graph {
 // newCPU returns a backend with a clock, which limits of time need. Groups of matches that are too large to sort in
 // memory are sorted in files of a directory.
 func newCPU(threads int, dir string) matcher.Backend {
-	return cpu.New(cpu.Options{Threads: threads, TempFiles: tempfile.In(dir), Clock: clock()})
+	return paths.New(cpu.New(cpu.Options{Threads: threads, TempFiles: tempfile.In(dir), Clock: clock()}))
 }
 
 func clock() func() int64 {
