@@ -149,3 +149,32 @@ func TestS26NothingStaleRemains(t *testing.T) {
 }
 
 func keys(c consumer) []string { return slices.Sorted(maps.Keys(c)) }
+
+// TestS26PathsByHand follows a chain as it grows and breaks: order, lengths, and matches of both units.
+func TestS26PathsByHand(t *testing.T) {
+	w := newWorld(t, true)
+	w.batch("+ a b T; + b c T; + x b T")
+	w.register(w.query("p", "MATCH (s)-[t:T*2..3]->(e)", backfill), "+p snapshot a c b", "+p snapshot x c b")
+	w.batch("+ c d T", "+p b d c", "+p a d b c", "+p x d b c")
+	w.batch("+ d a T", "+p c a d", "+p d b a", "+p b a c d", "+p c b d a", "+p d c a b") // x to a has four edges
+}
+
+// TestS26RingOfAnyLength finds rings of three and four vertices by one pattern.
+func TestS26RingOfAnyLength(t *testing.T) {
+	w := newWorld(t, true)
+	w.register(w.query("ring", "MATCH (a)-[t:T*3..4]->(a)", subgraphs))
+	w.batch("+ a b T; + b c T; + c a T", "+ring a b c")
+	w.batch("+ c d T; + d a T", "+ring a b c d")
+	w.batch("- b c T", "-ring a b c", "-ring a b c d")
+}
+
+// TestS26CountsAndExistence sums the lengths, and tells transitions of all of them together.
+func TestS26CountsAndExistence(t *testing.T) {
+	w := newWorld(t, true)
+	w.register(w.query("n", "MATCH (s)-[t:T*1..2]->(e)", counts))
+	w.register(w.query("x", "MATCH (s)-[t:T*2..3]->(e)", exists))
+	w.batch("+ a b T", "+n #1")
+	w.batch("+ b c T; + c d T", "+n #4", "+x exists")
+	w.batch("- a b T", "-n #2")
+	w.batch("- b c T", "-n #2", "-x exists")
+}

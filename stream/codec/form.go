@@ -37,10 +37,10 @@ func newForm(q *matcher.Query) *form {
 	b = append(b, `,"op":"`...)
 	f := &form{query: string(b), identity: appendIdentity(nil, q, false), identityByID: appendIdentity(nil, q, true)}
 	f.paths = q.VariantOf() != nil
-	named, inPath := named(q)
+	outside, inPath := outsidePaths(q)
 	open := `,"vertices":{`
 	for i, v := range q.Vertices {
-		if i >= named {
+		if i >= outside {
 			f.vertices = append(f.vertices, fragment{label: v.Label, mark: string(appendLabel(nil, v.Label))})
 			continue
 		}

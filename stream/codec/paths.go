@@ -23,8 +23,8 @@ func appendLengths(b []byte, q *matcher.Query) []byte {
 	return appendField(b, string(field))
 }
 
-// named returns how many vertices of a pattern, the first ones, are in no path, and which edges are.
-func named(q *matcher.Query) (vertices int, inPath map[int]bool) {
+// outsidePaths returns how many vertices of a pattern, the first ones, are in no path, and which edges are.
+func outsidePaths(q *matcher.Query) (vertices int, inPath map[int]bool) {
 	of := q.VariantOf()
 	if of == nil {
 		return len(q.Vertices), nil
