@@ -10,12 +10,12 @@ import (
 	"motifd/matcher"
 )
 
-func FuzzCypher(f *testing.F) { fuzz(f, Cypher, "testdata/cypher.case") }
+func FuzzCypher(f *testing.F) { fuzz(f, Cypher, "testdata/cypher.case", "testdata/paths.case") }
 func FuzzText(f *testing.F)   { fuzz(f, Text, "testdata/text.case") }
 
 // fuzz holds that a parser never panics, that its errors point into the source, and that Format prints what it parsed.
-func fuzz(f *testing.F, language, seeds string) {
-	for _, src := range cases(f, seeds) {
+func fuzz(f *testing.F, language string, seeds ...string) {
+	for _, src := range cases(f, seeds...) {
 		f.Add([]byte(src), true)
 		f.Add([]byte(src), false)
 	}

@@ -32,7 +32,8 @@ func TestAcceptedIsCypher(t *testing.T) {
 		}
 		queries = append(queries, src)
 	}
-	for _, src := range cases(t, "testdata/rule.case", "testdata/cypher.case", "testdata/groups.case") {
+	for _, src := range cases(t, "testdata/rule.case", "testdata/cypher.case", "testdata/groups.case",
+		"testdata/paths.case") {
 		src = strings.NewReplacer(`\n`, "\n", `\t`, "\t", "\ufeff", "").Replace(src)
 		add(src, declared())
 		add(src, severalDeclared())

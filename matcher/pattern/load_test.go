@@ -127,9 +127,12 @@ func TestDocumentedPatterns(t *testing.T) {
 		if strings.Contains(body, "!") {
 			opt.Declared.Schema = &property.Schema{SeveralLabels: true}
 		}
+		if strings.Contains(body, "motifd.") {
+			opt.Declared.Schema = declared().Schema
+		}
 		_, err := Parse(language, []byte(body), opt)
 		require.NoError(t, err)
 		parsed++
 	}
-	require.Equal(t, 4, parsed) // those with conditions run in cmd/motifd
+	require.Equal(t, 5, parsed) // those with conditions run in cmd/motifd
 }

@@ -41,8 +41,9 @@ func TestS26PathRecord(t *testing.T) {
 		`"vertices":[{"key":"k2","label":"Account"}]}`
 	const last = `{"from":"k3","to":"k4","label":"TRANSFER"}`
 	require.Equal(t, fmt.Sprintf(`{"stream":"s1","batch":7,"index":0,"query":"chain","version":3,"op":"+",`+
-		`"match":"%x","snapshot":true,"vertices":{"a":{"key":"k1","label":"Account"},"b":{"key":"k3","label":"Account"},`+
-		`"c":{"key":"k4","label":"Account"}},"edges":{"z":%s},"paths":{"t":%s},"fields":{"path":%s,"last":%s}}`,
+		`"match":"%x","snapshot":true,"vertices":{"a":{"key":"k1","label":"Account"},`+
+		`"b":{"key":"k3","label":"Account"},"c":{"key":"k4","label":"Account"}},"edges":{"z":%s},`+
+		`"paths":{"t":%s},"fields":{"path":%s,"last":%s}}`,
 		id, last, path, path, last), string(rec.Value))
 
 	// The lengths are a field of the id's preimage, behind the version.
@@ -65,7 +66,8 @@ func TestS26PathWithoutEdges(t *testing.T) {
 	row := rowOf(t, g.View(dyngraph.New), one, []string{"k1", "k2"})
 	ev := matchEvent(g, dyngraph.New, one, dyngraph.Inserted, row)
 	ev.Query, ev.Rows.Of = q, one
-	require.Contains(t, string(encode(t, EncoderOptions{}, ev).Value), `"vertices":{"a":{"key":"k1","label":"Account"},`+
+	rec := encode(t, EncoderOptions{}, ev)
+	require.Contains(t, string(rec.Value), `"vertices":{"a":{"key":"k1","label":"Account"},`+
 		`"b":{"key":"k2","label":"Account"}},"paths":{"t":{"edges":[{"from":"k1","to":"k2","label":"TRANSFER"}],`+
 		`"vertices":[]}}}`)
 }
