@@ -39,6 +39,9 @@ func (q *Query) HasPaths() bool {
 	return slices.ContainsFunc(q.Edges, func(e QueryEdge) bool { return e.Hops != nil })
 }
 
+// Extended reports whether the query has what versions before checkpoint format 6 would overlook.
+func (q *Query) Extended() bool { return q.HasPaths() }
+
 // Paths returns the pattern edges that are paths, ascending.
 func (q *Query) Paths() (paths []int) {
 	for i := range q.Edges {

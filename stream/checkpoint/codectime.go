@@ -28,6 +28,9 @@ func versionOfIntent(b *stream.Batch) byte {
 
 // formatOf returns the format that a checkpoint has at least once it holds the intent.
 func formatOf(b *stream.Batch) uint64 {
+	if b.Change != nil && b.Change.Add != nil && b.Change.Add.Extended() {
+		return queryFormat
+	}
 	switch versionOfIntent(b) {
 	case declareVersion:
 		return declareFormat

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/dyngraph"
+	"motifd/matcher"
 	"motifd/stream"
 	"motifd/stream/eventtime"
 )
@@ -114,4 +115,24 @@ func TestFormatOfTime(t *testing.T) {
 	step(2, &eventtime.Cut{Watermark: at.Watermark}, at, timeFormat)
 	step(3, nil, nil, timeFormat)
 	require.NoError(t, s.Close())
+}
+
+// TestFormatOfQueries: a checkpoint gets the format of queries with paths with the first one, and a query without them
+// leaves it as it is.
+func TestFormatOfQueries(t *testing.T) {
+	fs := vfs.NewMem()
+	for number, hops := range []*matcher.Hops{nil, {Least: 1, Most: 2}, nil} {
+		s, err := Open(testDir, Options{FS: fs})
+		require.NoError(t, err)
+		b := &stream.Batch{}
+		b.Number, b.Change = uint64(number)+1, &matcher.QueryChange{Add: &matcher.Query{Name: "q", Version: 1,
+			Edges: []matcher.QueryEdge{{Name: "t", Hops: hops}}}}
+		require.NoError(t, s.Intent(t.Context(), b))
+		require.NoError(t, s.Commit(t.Context(), &stream.CommitInfo{Batch: b.Number,
+			Effect: dyngraph.Effect{LabelsBefore: 1}}))
+		require.NoError(t, s.Close())
+		info, err := Info(testDir, fs)
+		require.NoError(t, err)
+		require.Equal(t, []int{plainFormat, queryFormat, queryFormat}[number], info.Format)
+	}
 }

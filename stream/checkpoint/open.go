@@ -19,10 +19,12 @@ import (
 
 // Format is the version of the layout that FORMAT.md describes. Checkpoints from oldestFormat on are opened; one that
 // is opened to be written becomes of plainFormat at least, of timeFormat where ids identify edges, or with the first
-// batch that has event time, and of declareFormat with the first one that changes the declared properties, so that an
-// older motifd, which would not understand what is added, refuses it.
+// batch that has event time, of declareFormat with the first one that changes the declared properties, and of
+// queryFormat with the first query that has what earlier versions do not know, so that an older motifd, which would not
+// understand what is added, refuses it.
 const (
-	Format        = declareFormat
+	Format        = queryFormat
+	queryFormat   = 6 // with queries that older versions would misread
 	declareFormat = 5 // with declared properties that have changed
 	timeFormat    = 4 // with event time, or with ids that identify edges
 	plainFormat   = 3

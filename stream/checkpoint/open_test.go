@@ -204,7 +204,7 @@ func TestOtherFormat(t *testing.T) {
 	for _, ro := range []bool{false, true} {
 		_, err = Open(testDir, Options{FS: fs, ReadOnly: ro})
 		require.ErrorIs(t, err, ErrFormat)
-		require.ErrorContains(t, err, "format 6, and this motifd reads formats up to 5")
+		require.ErrorContains(t, err, "format 7, and this motifd reads formats up to 6")
 	}
 	_, err = Info(testDir, fs)
 	require.ErrorIs(t, err, ErrFormat)
