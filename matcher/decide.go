@@ -62,11 +62,11 @@ func (s *stepper) over(w *work, sign dyngraph.Sign, order uint32, cause Cause) (
 		order >= x.Order { // it was stopped in front of the group, or inside
 		return true, nil
 	}
-	if _, cut := w.kept[groupOf{sign, order}]; cut { // the matches of another variant ended the group already
-		return false, nil
-	}
 	x := Decision{Sign: sign, Order: order, Cause: cause}
 	if w.order == order { // another variant's matches of the anchor are handed on
+		if kept, cut := w.kept[groupOf{sign, order}]; cut && w.rows >= kept {
+			return false, nil // they ended the group already
+		}
 		x.Kept = w.rows
 	}
 	switch {
