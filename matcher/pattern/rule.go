@@ -190,8 +190,8 @@ func (p *cypherBuilder) matches(matches []*cypherMatch) ([]*condition.Expr, erro
 	return wheres, nil
 }
 
-// readable checks that the text itself names what an expression reads, and that this is no path: generated names are not
-// for expressions. format says what names something unknown.
+// readable checks that the text itself names what an expression reads, and that this is no path: generated names are
+// not for expressions. format says what names something unknown.
 func (p *cypherBuilder) readable(e *condition.Expr, format string) (err error) {
 	e.Walk(func(n *condition.Expr) {
 		edge, ok := p.edgeOf[n.Text]
