@@ -42,6 +42,9 @@ func (c *Config) BuildQueries() ([]*matcher.Query, error) {
 		if err := q.CheckCompeting(c.Graph.Directed); err != nil && !c.Graph.EdgeIDs() {
 			v.warn(path, "%v; the query is refused unless the checkpoint holds it", err)
 		}
+		for _, text := range c.Graph.RetentionWarnings(q) {
+			v.warn(path, "%s", text)
+		}
 		taken[q.Name] = from
 		out = append(out, q)
 	}

@@ -3,9 +3,11 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"motifd/matcher"
 	"motifd/stream"
 	"motifd/stream/eventtime"
 )
@@ -54,6 +56,11 @@ func (g *Graph) retention() eventtime.Retention {
 	}
 	slices.SortFunc(r, func(a, b eventtime.Keep) int { return cmp.Compare(a.Label, b.Label) })
 	return r
+}
+
+// RetentionWarnings says which negations of a query can end by expiry while the match that they block goes on.
+func (g *Graph) RetentionWarnings(q *matcher.Query) []string {
+	return matcher.RetentionWarnings(q, slices.Sorted(maps.Keys(g.Retention)), g.retention().Of)
 }
 
 // timeOptions returns what the pipeline is told of time.

@@ -29,9 +29,9 @@ func (s *stepper) request(w *work, sign dyngraph.Sign) (Request, bool) {
 	}
 	if q.Groups != nil && q.SilentExpiry {
 		s.silentExpiry(&req)
-	} else if sign == dyngraph.Deleted && q.SilentExpiry && s.d.Expired > 0 {
-		// A match that holds an edge which expires has one of these for an anchor: they are the first. Counting knows
-		// no anchors.
+	} else if q.SilentExpiry && s.d.Expired > 0 && (sign == dyngraph.Deleted || len(q.Negations) > 0) {
+		// A match that holds an edge which expires has one of these for an anchor: they are the first. So has one that
+		// begins as its last blockers expire. Counting knows no anchors.
 		req.From, req.Want = uint32(s.d.Expired), WantRows
 	}
 	w.limit(&req, sign)

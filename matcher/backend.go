@@ -122,6 +122,11 @@ type Capabilities struct {
 	// they took. Nothing is emitted. more tells whether another such batch, or one of four times as many updates,
 	// would tell it more. It is nil where there is no choice to make, or no time left for rehearsals.
 	Rehearse func(ctx context.Context, reqs []Request) (more bool, err error)
+	// Negations tells that queries with negations can be searched. Without it the engine refuses them.
+	Negations bool
+	// Unblocked reports whether a row of a prepared plan, which holds in the core of the staged batch's new graph, is
+	// blocked by no negation there. It is false, too, where that is beyond the budget. nil: the engine searches anew.
+	Unblocked func(ctx context.Context, p *Plan, row []uint32, budget *Budget) (bool, error)
 	// TellProgress sets whom the backend tells how far its searches have come. It is called before anything is
 	// searched.
 	TellProgress func(*Progress)

@@ -12,6 +12,7 @@ import (
 	"motifd/matcher/cpu"
 	"motifd/matcher/groups"
 	"motifd/matcher/matchertest"
+	"motifd/matcher/negation"
 	"motifd/matcher/paths"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
@@ -24,14 +25,16 @@ func newCPU(t testing.TB, threads int, little bool) matcher.Backend {
 	if little {
 		opt.GroupMemory, opt.QueueMemory = 64, 64
 	}
-	return groups.New(paths.New(cpu.New(opt)), nil)
+	denying := negation.New(cpu.New(opt), negation.Options{TempFiles: opt.TempFiles, GroupMemory: opt.GroupMemory})
+	return groups.New(paths.New(denying), nil)
 }
 
 // newTicking returns a CPU backend whose clock goes on by a microsecond each time that it is asked.
 func newTicking(t testing.TB, threads int) matcher.Backend {
 	var now atomic.Int64
-	return paths.New(cpu.New(cpu.Options{Threads: threads, TempFiles: tempfile.In(t.TempDir()),
-		Clock: func() int64 { return now.Add(1000) }}))
+	clock := func() int64 { return now.Add(1000) }
+	return paths.New(negation.New(cpu.New(cpu.Options{Threads: threads, TempFiles: tempfile.In(t.TempDir()),
+		Clock: clock}), negation.Options{TempFiles: tempfile.In(t.TempDir()), Clock: clock}))
 }
 
 // TestBackendsAgree stages random batches and has cpu and reference answer the same requests: rows with caps and

@@ -27,7 +27,13 @@ func (e *Engine) PrepareChange(ch *QueryChange) (*QueryChange, error) {
 	if err := q.Validate(e.g.Directed()); err != nil {
 		return nil, err
 	}
-	if _, err := q.Resolve(e.g); err != nil {
+	if err := q.eachWhole(func(q *Query) error {
+		_, err := q.Resolve(e.g)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	if err := e.checkNegations(&q); err != nil {
 		return nil, err
 	}
 	if q.Groups != nil && !e.can.Groups {
@@ -81,7 +87,8 @@ func SameDefinition(a, b *Query) bool {
 		a.Unit == b.Unit && a.Emit == b.Emit && a.Backfill == b.Backfill && a.MaxMatches == b.MaxMatches &&
 		a.ExactTotal == b.ExactTotal && a.WorkBudget == b.WorkBudget && a.OverBudget == b.OverBudget &&
 		max(a.Sample, 1) == max(b.Sample, 1) && a.Shadow == b.Shadow &&
-		a.SilentExpiry == b.SilentExpiry && a.SilentChange == b.SilentChange && sameConditions(a, b)
+		a.SilentExpiry == b.SilentExpiry && a.SilentChange == b.SilentChange && sameConditions(a, b) &&
+		sameNegations(a, b)
 }
 
 // samePattern reports whether two queries have equal vertices and edges.

@@ -31,6 +31,7 @@ func (s *stepper) collect() {
 	if e.can.Concern == nil {
 		s.noteFitting()
 		s.noteGroups()
+		s.noteNegated()
 	} else if len(s.d.Net) > 0 {
 		e.can.Concern(func(plan int, sign dyngraph.Sign) { e.note(plan, 1<<sideOf(sign)) })
 	}
@@ -133,7 +134,7 @@ func (s *stepper) takeNoted() {
 // touches reports whether some net edge fits the query's plan, going by labels. A query that is not sure is decided
 // anew then: a backend that knows better than labels what a batch changes does not know what was left undecided.
 func (s *stepper) touches(r *registered) bool {
-	if r.state.Query.Groups != nil {
+	if q := r.state.Query; q.Groups != nil || len(q.Negations) > 0 {
 		return len(s.d.Net) > 0
 	}
 	view := s.e.g.View(dyngraph.New)

@@ -17,6 +17,9 @@ func (q *Query) CheckCompeting(directed bool) error {
 	if _, text := q.Competing(directed); text != "" {
 		return fmt.Errorf("%w %q: %w: %s", ErrQuery, q.Name, ErrCompeting, text)
 	}
+	if _, _, text := q.CompetingNegated(directed); text != "" {
+		return fmt.Errorf("%w %q: %w: in a negation, %s", ErrQuery, q.Name, ErrCompeting, text)
+	}
 	return nil
 }
 

@@ -45,7 +45,7 @@ func (w *work) note(x *Decision) {
 	}
 	w.sum.Skipped++
 	w.sum.Cause = x.Cause
-	if x.Action == Skip && x.Kept > 0 && !x.Snapshot {
+	if (x.Action == Skip || x.Action == SkipRest) && x.Kept > 0 && !x.Snapshot {
 		if w.kept == nil {
 			w.kept = make(map[groupOf]uint64)
 		}
@@ -63,7 +63,7 @@ func (s *stepper) over(w *work, sign dyngraph.Sign, order uint32, cause Cause) (
 		return true, nil
 	}
 	x := Decision{Sign: sign, Order: order, Cause: cause}
-	if w.order == order { // another variant's matches of the anchor are handed on
+	if w.order == order { // another variant's matches of the anchor are handed on, or some that were tested before
 		if kept, cut := w.kept[groupOf{sign, order}]; cut && w.rows >= kept {
 			return false, nil // they ended the group already
 		}
@@ -97,6 +97,8 @@ func (s *stepper) voidsMore(w *work, x *Decision) bool {
 		return false
 	case w.state.Query.Groups != nil: // the anchor may be none of what the matches hold
 		return true
+	case len(w.state.Query.Negations) > 0 && (x.Action == SkipRest || s.d.Net[x.Order].Sign != x.Sign):
+		return true // what blocks a match is not part of it: no notice can name the matches that end
 	case x.Action == SkipRest:
 		last = len(s.d.Net) - 1
 	}

@@ -33,7 +33,7 @@ func (e *Engine) CheckDeclared(s *property.Schema, changes ...*QueryChange) erro
 		}
 	}
 	for _, q := range left {
-		if err := q.reads(d); err != nil {
+		if err := q.eachWhole(func(q *Query) error { return q.reads(d) }); err != nil {
 			return fmt.Errorf("%w: %w; remove or change the query first, with the property declared as it was",
 				ErrDeclared, err)
 		}

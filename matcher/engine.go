@@ -257,6 +257,9 @@ func (e *Engine) Rehearse(ctx context.Context) (batches int, err error) {
 }
 
 func (e *Engine) plan(r *registered) error {
+	if err := e.checkNegations(r.state.Query); err != nil {
+		return err
+	}
 	p, err := e.opt.Planner.Plan(r.state.Query, e.g)
 	if err != nil {
 		return fmt.Errorf("planning query %q: %w", r.state.Query.Name, err)

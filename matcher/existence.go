@@ -42,8 +42,11 @@ func (s *stepper) decideExistence() error {
 			if intact, err = s.holds(w); err != nil {
 				return err
 			}
-		} else {
-			intact = w.intact(view, s.d)
+		} else if w.intact(view, s.d) {
+			var err error
+			if intact, err = s.unblocked(w); err != nil {
+				return err
+			}
 		}
 		if intact {
 			w.existed = existence{decided: true, exists: true, witness: w.witness} // nothing to search

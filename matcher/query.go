@@ -113,6 +113,9 @@ type Query struct {
 	// holds for each of its edges.
 	Rises []Rise `json:"rises,omitempty"`
 	Spans []Span `json:"spans,omitempty"`
+	// Negations are patterns that block a match (DESIGN S25): the query has the matches of its core, the rest of it,
+	// for which none of them has a match.
+	Negations []Negation `json:"negations,omitempty"`
 	// Fields are what RETURN lists (DESIGN S22).
 	Fields []Field `json:"fields,omitempty"`
 
@@ -229,8 +232,11 @@ func (q *Query) Validate(directed bool) error {
 	} else if err := q.checkConditions(); err != nil {
 		return q.bad("%v", err)
 	}
+	if err := q.CheckNegations(directed); err != nil {
+		return q.bad("%v", err)
+	}
 	switch {
-	case q.IsVertex() && len(q.Conditions) == 0:
+	case q.IsVertex() && len(q.Conditions)+len(q.Negations) == 0:
 		return q.bad("the pattern is one vertex, without a condition on it; give it one, or an edge")
 	case q.IsVertex() && q.Within > 0:
 		return q.bad("within is about the edges of a match; the pattern has none")

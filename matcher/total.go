@@ -15,6 +15,9 @@ func (e *Engine) Total(ctx context.Context, q *Query, limit time.Duration) (n Co
 	if err := e.current(); err != nil {
 		return Count{}, false, err
 	}
+	if err := e.checkNegations(q); err != nil {
+		return Count{}, false, err
+	}
 	p, err := e.opt.Planner.Plan(q, e.g)
 	if err != nil {
 		return Count{}, false, fmt.Errorf("planning query %q: %w", q.Name, err)

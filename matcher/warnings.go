@@ -65,11 +65,11 @@ func missingLabels(q *Query, g *dyngraph.Graph) (vertices, edges []string) {
 		}
 		return to
 	}
-	for _, v := range q.Vertices {
+	for _, v := range slices.Concat(q.Vertices, q.negatedVertices()) {
 		vertices = add(vertices, v.Labels(), func(l dyngraph.LabelID) bool { return g.VertexLabelCount(l) > 0 })
 	}
 	vertices = append(vertices, missingOfSeveral(q, g)...)
-	for _, e := range q.Edges {
+	for _, e := range slices.Concat(q.Edges, q.negatedEdges()) {
 		edges = add(edges, e.Labels(), g.HasEdgeLabel)
 	}
 	return vertices, edges
@@ -79,7 +79,7 @@ func missingLabels(q *Query, g *dyngraph.Graph) (vertices, edges []string) {
 // that shall be absent the data may show none yet, but it may be misspelt as well.
 func missingOfSeveral(q *Query, g *dyngraph.Graph) (missing []string) {
 	var there []string
-	for _, c := range q.Conditions {
+	for _, c := range slices.Concat(q.Conditions, q.negatedConditions()) {
 		labels, ok := c.Labels()
 		if !ok {
 			continue

@@ -13,8 +13,10 @@ import (
 	"motifd/cmd/motifd/internal/metrics"
 	"motifd/cmd/motifd/internal/timeline"
 	"motifd/config"
+	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/groups"
+	"motifd/matcher/negation"
 	"motifd/matcher/paths"
 	"motifd/matcher/reference"
 	"motifd/stream/tempfile"
@@ -103,7 +105,14 @@ func newBackend(o backendOptions) (*timedBackend, error) {
 	case "reference":
 		return &timedBackend{Backend: reference.New(), threads: 1}, nil
 	}
-	return &timedBackend{Backend: groups.New(paths.New(cpu.New(o.cpu)), o.cpu.Clock), threads: o.cpu.Threads}, nil
+	return &timedBackend{Backend: o.wrap(cpu.New(o.cpu)), threads: o.cpu.Threads}, nil
+}
+
+// wrap returns a backend that searches what the inner one has no search for: negations, paths and groups.
+func (o *backendOptions) wrap(inner matcher.Backend) matcher.Backend {
+	denying := negation.New(inner, negation.Options{TempFiles: o.cpu.TempFiles, GroupMemory: o.cpu.GroupMemory,
+		Clock: o.cpu.Clock})
+	return groups.New(paths.New(denying), o.cpu.Clock)
 }
 
 // clock gives backends the time, which they do not read themselves.

@@ -12,8 +12,6 @@ import (
 	"motifd/matcher/cuda"
 	"motifd/matcher/cuda/device"
 	"motifd/matcher/cuda/placement"
-	"motifd/matcher/groups"
-	"motifd/matcher/paths"
 	"motifd/stream"
 )
 
@@ -64,8 +62,7 @@ func newGPU(o backendOptions) (*timedBackend, error) {
 		}
 	}
 	found.Msg("searching on a GPU")
-	return &timedBackend{Backend: groups.New(paths.New(cuda.New(opt)), o.cpu.Clock), threads: o.cpu.Threads,
-		device: info.Name}, nil
+	return &timedBackend{Backend: o.wrap(cuda.New(opt)), threads: o.cpu.Threads, device: info.Name}, nil
 }
 
 // placed counts a search that was placed.

@@ -61,6 +61,8 @@ var arrows = map[string][]string{
 		"matcher/cpu/internal/program", "matcher/cpu/internal/work", "matcher/cpu/internal/neighbors",
 		"matcher/internal/rowsort"},
 	"matcher/groups": {"matcher", "dyngraph", "dyngraph/property", "matcher/condition"},
+	"matcher/negation": {"matcher", "dyngraph", "dyngraph/property", "matcher/condition", "matcher/internal/residual",
+		"matcher/internal/rowsort"},
 	"matcher/reference": {"matcher", "dyngraph", "dyngraph/property", "matcher/condition",
 		"matcher/plan"},
 	"stream": {"matcher", "dyngraph", "dyngraph/property", "stream/internal/encode",
@@ -85,7 +87,8 @@ var arrows = map[string][]string{
 		"stream/file", "stream/kafka", "stream/kafka/source", "stream/kafka/publish", "stream/checkpoint"},
 	// the library: it wires the matcher for those who embed it, cmd/motifd included
 	"stream/monitor": {"dyngraph", "dyngraph/property", "matcher", "matcher/condition", "matcher/pattern",
-		"matcher/plan", "matcher/paths", "matcher/cpu", "matcher/groups", "stream/codec", "stream/tempfile"},
+		"matcher/plan", "matcher/paths", "matcher/cpu", "matcher/groups", "matcher/negation", "stream/codec",
+		"stream/tempfile"},
 	"docs":                          {},
 	"cmd/motifd":                    nil, // all
 	"cmd/motifd/internal/command":   {},

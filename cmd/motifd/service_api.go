@@ -154,7 +154,8 @@ func (s *service) admit(ctx context.Context, ch *matcher.QueryChange) (refused, 
 		return nil, nil
 	}
 	q, bound := ch.Add, s.cfg.Admin.MaxBackfill
-	s.changes.Warn(q.Name, matcher.Warnings(q, s.cfg.GraphOptions(), s.core.Load().Graph()))
+	s.changes.Warn(q.Name, append(matcher.Warnings(q, s.cfg.GraphOptions(), s.core.Load().Graph()),
+		s.cfg.Graph.RetentionWarnings(q)...))
 	dry := s.changes.Dry(q.Name)
 	// A shadow puts nothing out.
 	fills := q.Backfill == matcher.BackfillFull && q.Emit == matcher.EmitDeltas && !q.Shadow

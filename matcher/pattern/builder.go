@@ -21,6 +21,7 @@ type builder struct {
 	vertexN, edgeN string          // prefixes of generated names
 	inner          int             // vertices of the longest paths
 	variants       int             // combinations of lengths
+	sub            bool            // of a negation: the bounds are others
 }
 
 func newBuilder(opt Options) *builder {
@@ -33,7 +34,7 @@ func (b *builder) fail(at position, format string, args ...any) error {
 
 // addVertex returns the new vertex's index.
 func (b *builder) addVertex(at position, name, label string) (int, error) {
-	if len(b.vertices)+b.inner >= matcher.MaxVertices {
+	if len(b.vertices)+b.inner >= matcher.MaxVertices && !b.sub {
 		return 0, b.fail(at, "the pattern has more than %d vertices; a pattern has at most %d",
 			matcher.MaxVertices, matcher.MaxVertices)
 	}
@@ -46,7 +47,7 @@ func (b *builder) addVertex(at position, name, label string) (int, error) {
 }
 
 func (b *builder) addEdge(at position, e matcher.QueryEdge) error {
-	if len(b.edges) == matcher.MaxEdges {
+	if len(b.edges) == matcher.MaxEdges && !b.sub {
 		return b.fail(at, "the pattern has more than %d edges; a pattern has at most %d", matcher.MaxEdges,
 			matcher.MaxEdges)
 	}

@@ -39,6 +39,7 @@ type cypherBuilder struct {
 	vertexLabels []condition.Labels
 	edgeLabels   []condition.Labels
 	maps         []elementMap
+	denied       []pendingNegation
 	expression   error  // what refuses the first label expression that is more than a label
 	timing       timing // what WHERE says of the ts of edges and paths
 	within       string // the variable of the all(..) in hand

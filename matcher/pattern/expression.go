@@ -53,6 +53,9 @@ func (p *parser) not() (*condition.Expr, error) {
 	if !p.keyword("NOT") {
 		return p.comparison()
 	}
+	if n, err := p.negation(t); n != nil || err != nil {
+		return n, err
+	}
 	if err := p.deeper(); err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ var clauses = map[string]string{
 	"INSERT":  "INSERT" + readsOnly,
 	"FOREACH": "FOREACH" + readsOnly,
 	"DROP":    "DROP" + readsOnly,
-	"EXISTS": "EXISTS is not supported; all edges of a match stand in MATCH, and a property is tested by " +
+	"EXISTS": "EXISTS is not supported without NOT; the edges of a match stand in MATCH, and a property is tested by " +
 		"IS NOT NULL",
 	"NOT":        "NOT stands before a condition, as in WHERE NOT a.x = 1",
 	"CASE":       "CASE is not supported; write conditions with AND and OR",

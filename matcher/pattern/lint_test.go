@@ -33,7 +33,7 @@ func TestAcceptedIsCypher(t *testing.T) {
 		queries = append(queries, src)
 	}
 	for _, src := range cases(t, "testdata/rule.case", "testdata/cypher.case", "testdata/groups.case",
-		"testdata/paths.case") {
+		"testdata/paths.case", "testdata/negation.case") {
 		src = strings.NewReplacer(`\n`, "\n", `\t`, "\t", "\ufeff", "").Replace(src)
 		add(src, declared())
 		add(src, severalDeclared())

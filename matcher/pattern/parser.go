@@ -16,6 +16,8 @@ type parser struct {
 	tokens []lexer.Token
 	i      int
 	depth  int // of the expression in hand
+	// negations are those that were read, by the expressions that stand for them.
+	negations map[*condition.Expr]*cypherNegation
 	// The MATCH in hand has colons between labels, or other signs.
 	colons, signs bool
 	aggregates    map[string]bool // that WITH has named so far
@@ -31,6 +33,8 @@ type cypherQuery struct {
 type cypherMatch struct {
 	paths []*cypherPath
 	where *condition.Expr // nil without WHERE
+	// negations are operands of the top-level ANDs of WHERE, which where does not have.
+	negations []*cypherNegation
 }
 
 type cypherPath struct {
@@ -169,6 +173,11 @@ func (p *parser) query() (*cypherQuery, error) {
 			return nil, err
 		}
 	}
+	if len(q.stages) > 0 {
+		if err := p.refuseInStages(q); err != nil {
+			return nil, err
+		}
+	}
 	if begun {
 		p.accept(";")
 	}
@@ -200,6 +209,10 @@ func (p *parser) match() (*cypherMatch, error) {
 		case t.EOF(), t.Value == ";", isKeyword(t, "MATCH"), isKeyword(t, "RETURN"), isKeyword(t, "WITH"):
 		default:
 			return nil, p.refuseExpression("")
+		}
+		m.where, m.negations = p.takeNegations(m.where)
+		if err := p.refuseNegations(m.where); err != nil {
+			return nil, err
 		}
 	}
 	return m, nil
@@ -284,6 +297,9 @@ func (p *parser) entries() ([]*cypherEntry, error) {
 		}
 		var err error
 		if e.value, err = p.or(); err != nil {
+			return nil, err
+		}
+		if err := p.refuseNegations(e.value); err != nil {
 			return nil, err
 		}
 		all = append(all, e)

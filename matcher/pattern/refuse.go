@@ -108,7 +108,8 @@ func (p *parser) refuseAtom() error {
 	case isName(t):
 		return p.refuseVariable(t, after)
 	case t.Value == "(":
-		return p.fail(at(t.Pos), "a pattern in an expression is not supported; all edges of a match stand in MATCH")
+		return p.fail(at(t.Pos), "a pattern in an expression is not supported; the edges of a match stand in MATCH, "+
+			"and NOT (a)-->(b) denies some")
 	case t.Value == "[":
 		return p.fail(at(t.Pos), "a list stands after IN only")
 	case t.Value == "{":
@@ -129,8 +130,7 @@ func (p *parser) refuseAtom() error {
 func (p *parser) refuseWord(t lexer.Token) error {
 	switch upper := strings.ToUpper(t.Value); upper {
 	case "EXISTS":
-		return p.fail(at(t.Pos), "EXISTS is not supported; all edges of a match stand in MATCH, and a property is "+
-			"tested by IS NOT NULL")
+		return p.fail(at(t.Pos), "%s", clauses["EXISTS"])
 	case "NOT":
 		return p.fail(at(t.Pos), "NOT stands before a whole condition, as in NOT a.x = 1")
 	case "ALL":

@@ -109,7 +109,12 @@ func ParseRule(src []byte, opt Options, declared Declared) (*Rule, error) {
 	if err := p.timing.resolve(p, r, scope); err != nil {
 		return nil, err
 	}
-	if err := b.checkVertex(q, len(r.Conditions)); err != nil {
+	denied, err := p.negations(r, scope)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, denied...)
+	if err := b.checkVertex(q, len(r.Conditions)+len(q.Negations)); err != nil {
 		return nil, err
 	}
 	if err := r.returns(p, ast.fields, scope); err != nil {
@@ -178,6 +183,7 @@ func (p *cypherBuilder) matches(matches []*cypherMatch) ([]*condition.Expr, erro
 		if err := p.match(m); err != nil {
 			return nil, err
 		}
+		p.pending(m)
 		if m.where == nil {
 			continue
 		}

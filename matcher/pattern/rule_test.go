@@ -94,6 +94,9 @@ func ruleAnswer(r *Rule, err error) string {
 	for _, x := range r.Query.Spans {
 		lines = append(lines, fmt.Sprintf("span %v at most %d", x.Edges, x.Most))
 	}
+	for i := range r.Query.Negations {
+		lines = append(lines, r.Query.FormatNegation(&r.Query.Negations[i]))
+	}
 	if r.Everything && len(r.Fields) > 0 {
 		lines = append(lines, "field *")
 	}

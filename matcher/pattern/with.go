@@ -69,6 +69,9 @@ func (p *parser) with(t lexer.Token) (*cypherWith, error) {
 		if w.where, err = p.or(); err != nil {
 			return nil, err
 		}
+		if err := p.refuseNegations(w.where); err != nil {
+			return nil, err
+		}
 		switch t := p.token(); {
 		case t.EOF(), t.Value == ";", isKeyword(t, "MATCH"), isKeyword(t, "RETURN"), isKeyword(t, "WITH"):
 		default:

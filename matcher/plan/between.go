@@ -5,9 +5,10 @@ import (
 	"motifd/matcher/condition"
 )
 
-// symmetryBetween is symmetry for a pattern with conditions on vertices or between elements: an automorphism maps the
-// set of conditions onto itself (DESIGN S17). That joins elements that may lie anywhere in the pattern, so vertices and
-// edges are mapped one after the other, and each condition is looked up once its last element is mapped.
+// symmetryBetween is symmetry for a pattern with conditions on vertices or between elements, or with negations: an
+// automorphism maps the set of conditions onto itself (DESIGN S17), and that of negations. That joins elements that may
+// lie anywhere in the pattern, so vertices and edges are mapped one after the other, and each condition and negation is
+// looked up once its last element is mapped.
 //
 // The representative of an orbit is singled out by a stabiliser chain over the vertices, as in symmetry, and then one
 // over the edges, by the automorphisms that fix all vertices.
@@ -41,7 +42,7 @@ func symmetryBetween(p *matcher.Plan) {
 type bijections struct {
 	*automorphisms
 	items []item
-	keys  map[string]bool // of the conditions
+	keys  map[string]bool // of the conditions, and of the negations
 	// Of the search at hand: the first vertices, and edges, are fixed, the next one is mapped to an image given.
 	vertices, vertex int
 	fixed, toEdge    int
@@ -50,12 +51,16 @@ type bijections struct {
 }
 
 // item is a vertex or an edge of the pattern, in the order in which a bijection maps them: an edge comes after its two
-// ends. closes are the conditions that can be tested once the item is mapped, because it is the last of their elements.
+// ends. closes are the keys of conditions and negations that can be tested once the item is mapped, because it is the
+// last of their elements.
 type item struct {
 	edge   bool
 	index  int
-	closes []*condition.Condition
+	closes []keyOf
 }
+
+// keyOf returns the key of a condition or a negation whose elements are replaced by their images.
+type keyOf func(image func(condition.Ref) condition.Ref) string
 
 func newBijections(p *matcher.Plan) *bijections {
 	q := p.Query
@@ -72,10 +77,26 @@ func newBijections(p *matcher.Plan) *bijections {
 			}
 		}
 	}
+	add := func(elements []condition.Ref, key keyOf) {
+		last := 0
+		for _, r := range elements {
+			if r.Edge {
+				last = max(last, at[r.Index])
+			} else {
+				last = max(last, vertexAt[r.Index])
+			}
+		}
+		s.keys[key(func(r condition.Ref) condition.Ref { return r })] = true
+		s.items[last].closes = append(s.items[last].closes, key)
+	}
 	for _, c := range q.Conditions {
-		s.keys[c.Key(nil)] = true
-		last := c.Last(vertexAt, at)
-		s.items[last].closes = append(s.items[last].closes, c)
+		add(c.Elements, c.Key)
+	}
+	for i := range q.Negations {
+		n := &q.Negations[i]
+		add(q.NegationElements(n), func(image func(condition.Ref) condition.Ref) string {
+			return "not " + q.NegationKey(n, image)
+		})
 	}
 	return s
 }
@@ -153,10 +174,10 @@ func (s *bijections) imageOf(r condition.Ref) condition.Ref {
 	return r
 }
 
-// preserves reports whether the images of conditions are conditions.
-func (s *bijections) preserves(conditions []*condition.Condition) bool {
-	for _, c := range conditions {
-		if !s.keys[c.Key(s.imageOf)] {
+// preserves reports whether the images of conditions and negations are such.
+func (s *bijections) preserves(closes []keyOf) bool {
+	for _, key := range closes {
+		if !s.keys[key(s.imageOf)] {
 			return false
 		}
 	}

@@ -27,6 +27,7 @@ func explain(p *matcher.Plan) string {
 		fmt.Fprintf(&b, "searched on the CPU: %s\n", why)
 	}
 	conditionsText(&b, p)
+	negationsText(&b, p)
 	fmt.Fprintf(&b, "automorphisms: %s\n", p.Automorphisms)
 	if q.Unit == matcher.Subgraphs && len(p.VertexLess)+len(p.EdgeLess) > 0 {
 		b.WriteString("representative:")

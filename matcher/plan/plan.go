@@ -76,7 +76,7 @@ func (pl *Planner) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, err
 		}
 	}
 	for v := range q.Vertices {
-		if !p.Asked[v].Nothing() {
+		if !p.Asked[v].Nothing() || q.IsVertex() {
 			p.Revised = append(p.Revised, o.rooted(v))
 		}
 	}

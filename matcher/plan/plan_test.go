@@ -66,6 +66,8 @@ func TestExplain(t *testing.T) {
 			"-[:TRANSFER]->(a)",
 		"lollipop": "MATCH (a:Account)-[:TRANSFER]->(b:Account)-[:TRANSFER]->(c:Account)-[:TRANSFER]->(a), " +
 			"(p:Person)-[:OWNS]->(b)",
+		"negation": "MATCH (a:Account)-[t:TRANSFER]->(b:Account) WHERE NOT EXISTS { (p:Person)-[:OWNS]->(a), " +
+			"(p)-[:OWNS]->(b) } AND NOT (a)<-[:TRANSFER|LOAN]-(b)",
 		"alternatives": "MATCH (a:Account|Person|Bank)-[:PAYS|OWNS|LOAN]->(b:Merchant|Account), " +
 			"(b:Merchant|Account)<-[:TRANSFER|LOAN]-(c:Account)",
 	} {

@@ -13,7 +13,7 @@ import (
 // that fix 0..i-1 (a stabiliser chain with base 0, 1, 2, ...; Grochow and Kellis, RECOMB 2007, section 3.2). The
 // group's order is the product of these orbits' sizes.
 func symmetry(p *matcher.Plan) {
-	if p.Query.Between() || p.Query.ReadsVertices() {
+	if p.Query.Between() || p.Query.ReadsVertices() || len(p.Query.Negations) > 0 {
 		symmetryBetween(p)
 		return
 	}

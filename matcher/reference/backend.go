@@ -26,8 +26,10 @@ var _ matcher.Backend = (*Backend)(nil)
 // New returns a backend that must be loaded.
 func New() *Backend { return &Backend{} }
 
-// Capabilities implements matcher.Backend.
-func (b *Backend) Capabilities() matcher.Capabilities { return matcher.Capabilities{Groups: true} }
+// Capabilities implements matcher.Backend: groups and negations are found by recomputation.
+func (b *Backend) Capabilities() matcher.Capabilities {
+	return matcher.Capabilities{Groups: true, Negations: true}
+}
 
 // Name returns "reference".
 func (b *Backend) Name() string { return "reference" }
@@ -113,8 +115,7 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 // find computes the groups of one request, and all of the result that does not depend on emitting them.
 func (b *Backend) find(ctx context.Context, sign dyngraph.Sign, req *matcher.Request, a *answer) error {
 	q := req.Plan.Query
-	if q.Groups == nil && // a deletion may make a group a match
-		!slices.ContainsFunc(b.delta.Net, func(e dyngraph.NetEdge) bool { return e.Sign == sign }) {
+	if !b.anyNet(sign, q) {
 		return nil
 	}
 	here, there := b.graph.View(dyngraph.New), b.graph.View(dyngraph.Old)
@@ -133,7 +134,7 @@ func (b *Backend) find(ctx context.Context, sign dyngraph.Sign, req *matcher.Req
 		return nil
 	case errors.Is(err, errBudget):
 		for order, e := range b.delta.Net {
-			if e.Sign == sign && !req.Skips(uint32(order)) {
+			if (e.Sign == sign || len(q.Negations) > 0) && !req.Skips(uint32(order)) {
 				a.groups = append(a.groups, group{order: uint32(order), over: a.meter.Over()})
 			}
 		}
@@ -207,7 +208,8 @@ func (b *Backend) difference(q *matcher.Query, rows, others []row, silence *matc
 
 // group sorts rows under their anchors: of a match that appears its inserted edge, or revised vertex that matters where
 // it maps it, of the highest order, of one that disappears its deleted edge or such a vertex of the lowest; in a
-// pattern of one vertex, that vertex if it comes or goes (DESIGN S19). Anchors that the request skips are left out.
+// pattern of one vertex, that vertex if it comes or goes (DESIGN S19). A match without any of them was turned by its
+// negations; see turns. Anchors that the request skips are left out.
 func (b *Backend) group(sign dyngraph.Sign, q *matcher.Query, rows []row, req *matcher.Request) ([]group, error) {
 	orders := make(map[uint32]uint32) // by edge index
 	for order, e := range b.delta.Net {
@@ -221,7 +223,11 @@ func (b *Backend) group(sign dyngraph.Sign, q *matcher.Query, rows []row, req *m
 			vertices[uint32(e.From)] = uint32(order)
 		}
 	}
-	revised, err := newRevisions(b.graph, b.delta, sign, q)
+	revised, err := negatedRevisions(b.graph, b.delta, sign, q)
+	if err != nil {
+		return nil, err
+	}
+	turned, err := newTurns(b.graph, b.delta, sign, q)
 	if err != nil {
 		return nil, err
 	}
@@ -238,12 +244,17 @@ func (b *Backend) group(sign dyngraph.Sign, q *matcher.Query, rows []row, req *m
 			own(order, ok)
 		}
 		for u := range q.Vertices {
-			own(revised.matters(u, r))
+			for _, x := range revised {
+				own(x.matters(u, r))
+			}
 			order, ok := vertices[r[u]]
 			own(order, ok)
 		}
 		if !found {
-			return nil, fmt.Errorf("the match %v is in one graph only, but the batch changed nothing of it", r)
+			anchor, found = turned.anchor(r)
+		}
+		if !found {
+			return nil, errUnchanged(r)
 		}
 		if !req.Skips(anchor) {
 			anchored[anchor] = append(anchored[anchor], r)

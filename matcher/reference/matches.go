@@ -41,6 +41,9 @@ func matches(ctx context.Context, view dyngraph.View, q *matcher.Query, meter *m
 	if err != nil {
 		return nil, s.steps, err
 	}
+	if rows, err = unblocked(ctx, view, q, rows); err != nil {
+		return nil, s.steps, err
+	}
 	if q.Unit == matcher.Subgraphs {
 		rows = representatives(view, q, rows)
 	}

@@ -72,12 +72,13 @@ func sameOrbit(q *matcher.Query, a, b row) bool {
 			return false
 		}
 	}
-	return condition.Preserved(q.Conditions, func(r condition.Ref) condition.Ref {
+	image := func(r condition.Ref) condition.Ref {
 		if r.Edge {
 			r.Index = edges[r.Index]
 		} else {
 			r.Index = vertices[r.Index]
 		}
 		return r
-	})
+	}
+	return condition.Preserved(q.Conditions, image) && sameNegations(q, image)
 }

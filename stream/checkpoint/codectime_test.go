@@ -117,6 +117,16 @@ func TestFormatOfTime(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
+// TestFormatOfNegations: so does one with negations.
+func TestFormatOfNegations(t *testing.T) {
+	q := &matcher.Query{Negations: []matcher.Negation{{}}}
+	b := &stream.Batch{}
+	b.Change = &matcher.QueryChange{Add: q}
+	require.EqualValues(t, queryFormat, formatOf(b))
+	q.Negations = nil
+	require.EqualValues(t, plainFormat, formatOf(b))
+}
+
 // TestFormatOfQueries: a checkpoint gets the format of queries with paths with the first one, and a query without them
 // leaves it as it is.
 func TestFormatOfQueries(t *testing.T) {

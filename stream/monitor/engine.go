@@ -8,6 +8,7 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/groups"
+	"motifd/matcher/negation"
 	"motifd/matcher/paths"
 	"motifd/matcher/plan"
 	"motifd/stream/codec"
@@ -23,6 +24,9 @@ func NewEngine(opt matcher.EngineOptions) (*matcher.Engine, error) {
 	}
 	if opt.Backend == nil {
 		opt.Backend = newCPU(0, "")
+	}
+	if !opt.Backend.Capabilities().Negations {
+		opt.Backend = negation.New(opt.Backend, negation.Options{TempFiles: tempfile.In(""), Clock: clock()})
 	}
 	if !opt.Backend.Capabilities().Groups {
 		opt.Backend = groups.New(opt.Backend, clock())
@@ -45,7 +49,9 @@ func newGraph(directed, edgeIDs bool, schema *property.Schema) *dyngraph.Graph {
 // newCPU returns a backend with a clock, which limits of time need. Groups of matches that are too large to sort in
 // memory are sorted in files of a directory.
 func newCPU(threads int, dir string) matcher.Backend {
-	return paths.New(cpu.New(cpu.Options{Threads: threads, TempFiles: tempfile.In(dir), Clock: clock()}))
+	files, now := tempfile.In(dir), clock()
+	return paths.New(negation.New(cpu.New(cpu.Options{Threads: threads, TempFiles: files, Clock: now}),
+		negation.Options{TempFiles: files, Clock: now}))
 }
 
 func clock() func() int64 {

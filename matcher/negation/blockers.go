@@ -1,0 +1,210 @@
+package negation
+
+import (
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/condition"
+	"motifd/matcher/internal/residual"
+)
+
+// turned finds the matches of a sign whose core the batch does not change, and whose anchor is one net element: a
+// change in the rows that block them in the other view, where they are none. They are added to a collector.
+//
+// The element is mapped to each own element of each negation and extended to the negation's rows; each set of images of
+// the named core vertices is then extended to rows of the core, once. What the negation reads of other core elements is
+// tested with these.
+func (b *Backend) turned(x *query, sign dyngraph.Sign, order uint32, to *collector) error {
+	n := &b.d.Net[order]
+	_, there := b.views(sign)
+	for i := range x.negations {
+		neg := &x.negations[i]
+		extend := func(l *lead, row []uint32) error {
+			seen := make(map[string]bool)
+			s := &b.room.outer
+			s.View, s.Work, s.Admit = there, &b.work, nil
+			s.Found = func(row []uint32) (bool, error) {
+				key := keyOf(row, l.named)
+				if seen[key] {
+					return true, nil
+				}
+				if len(seen) < mostSeen {
+					seen[key] = true
+				}
+				return true, b.cores(x, l, sign, order, row, to)
+			}
+			_, err := s.Run(l.order, row)
+			return err
+		}
+		if err := b.begins(neg.pattern, n, there, x.vertices, x.edges, func(r condition.Ref, row []uint32) error {
+			if r.Edge {
+				return extend(&neg.fromEdge[r.Index-x.edges], row)
+			}
+			if !n.Revised || !neg.asked[r.Index].Matters(b.g, n.From, nil) {
+				return nil
+			}
+			return extend(&neg.fromVertex[r.Index-x.vertices], row)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keyOf returns some columns of a row as a map's key.
+func keyOf(row []uint32, columns []int) string {
+	key := make([]byte, 0, 4*len(columns))
+	for _, c := range columns {
+		key = append(key, byte(row[c]), byte(row[c]>>8), byte(row[c]>>16), byte(row[c]>>24))
+	}
+	return string(key)
+}
+
+// begins calls f for each element of a pattern, from the given ones on, that a net element can be the image of, going
+// by labels, with a row that has it, and an edge's ends, and nothing else. A revised vertex is none of an edge's.
+func (b *Backend) begins(p *residual.Pattern, n *dyngraph.NetEdge, view dyngraph.View, vertices, edges int,
+	f func(condition.Ref, []uint32) error) error {
+	row := b.room.begin
+	none := func() {
+		row = row[:0]
+		for range len(p.Vertices) + len(p.Edges) {
+			row = append(row, residual.None)
+		}
+		b.room.begin = row
+	}
+	if n.Vertex {
+		for u := vertices; u < len(p.Vertices); u++ {
+			if !matcher.LabelFits(p.Vertices[u], view.Label(n.From)) {
+				continue
+			}
+			none()
+			row[u] = uint32(n.From)
+			if err := f(condition.Ref{Index: u}, row); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for e := edges; e < len(p.Edges); e++ {
+		x := &p.Edges[e]
+		if !matcher.LabelFits(x.Label, n.Label) {
+			continue
+		}
+		for turn := range 2 {
+			from, to := n.From, n.To
+			if turn == 1 {
+				if from, to = to, from; !x.Either {
+					break
+				}
+			}
+			if !matcher.LabelFits(p.Vertices[x.From], view.Label(from)) ||
+				!matcher.LabelFits(p.Vertices[x.To], view.Label(to)) {
+				continue
+			}
+			none()
+			row[x.From], row[x.To], row[len(p.Vertices)+e] = uint32(from), uint32(to), uint32(n.Edge)
+			if err := f(condition.Ref{Edge: true, Index: e}, row); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// cores extends the images of the core vertices that a change leads to, to rows of the core without own changes, and
+// adds those that the batch turned at the order.
+func (b *Backend) cores(x *query, l *lead, sign dyngraph.Sign, order uint32, from []uint32, to *collector) error {
+	here, _ := b.views(sign)
+	row := make([]uint32, x.vertices+x.edges)
+	for i := range row {
+		row[i] = residual.None
+	}
+	admit := b.unchanged(x)
+	for _, v := range l.named {
+		if row[v] = from[v]; !admit(condition.Ref{Index: v}, from[v]) {
+			return nil
+		}
+	}
+	s := &b.room.inner
+	s.View, s.Work, s.Admit = here, &b.work, admit
+	s.Found = func(row []uint32) (bool, error) {
+		if !x.represents(here, row) || to.has(row) {
+			return true, nil
+		}
+		is, err := b.blocked(x, here, row)
+		if is || err != nil {
+			return true, err
+		}
+		anchor, turned, err := b.anchorOf(x, sign, row)
+		if err != nil || !turned || anchor != order {
+			return true, err
+		}
+		return true, to.add(row)
+	}
+	_, err := s.Run(l.core, row)
+	return err
+}
+
+// anchorOf returns the anchor of a match without own changes, which nothing blocks in its view: the highest order of a
+// change in the rows that block it in the other view; of one that ends the lowest. turned is false if no row does.
+func (b *Backend) anchorOf(x *query, sign dyngraph.Sign, row []uint32) (anchor uint32, turned bool, err error) {
+	_, there := b.views(sign)
+	note := func(order uint32) {
+		if !turned || (sign == dyngraph.Inserted) == (order > anchor) {
+			anchor, turned = order, true
+		}
+	}
+	for i := range x.negations {
+		n := &x.negations[i]
+		_, err := b.rowsOf(x, i, there, row, func(r []uint32) (bool, error) {
+			for k := range n.of.Vertices {
+				u := x.vertices + k
+				if order, ok := b.revision(dyngraph.VertexID(r[u]), there.Which()); ok &&
+					n.asked[u].Matters(b.g, dyngraph.VertexID(r[u]), nil) {
+					note(order)
+				}
+			}
+			for _, e := range r[len(n.pattern.Vertices)+x.edges:] {
+				if order, ok := b.version(dyngraph.EdgeIndex(e), there.Which()); ok {
+					note(order)
+				}
+			}
+			return true, nil
+		})
+		if err != nil {
+			return 0, false, err
+		}
+	}
+	return anchor, turned, nil
+}
+
+// version returns the order of the version of an edge that a view shows, if the batch changes the edge.
+func (b *Backend) version(e dyngraph.EdgeIndex, which dyngraph.Which) (order uint32, ok bool) {
+	_, order, ok = b.g.Staged(e)
+	if ok && which == dyngraph.New && b.d.Net[order].Replaced && b.d.Net[order].Sign == dyngraph.Deleted {
+		order++
+	}
+	return order, ok
+}
+
+// revision returns the order of the version of a vertex that a view shows, if the batch revises the vertex.
+func (b *Backend) revision(v dyngraph.VertexID, which dyngraph.Which) (order uint32, ok bool) {
+	r, ok := b.d.RevisionOf(v)
+	if which == dyngraph.New {
+		return r.New, ok
+	}
+	return r.Old, ok
+}
+
+// represents reports whether a row is the one of its orbit that a query for subgraphs tells (DESIGN S4).
+func (x *query) represents(view dyngraph.View, row []uint32) bool {
+	if x.core.Query.Unit != matcher.Subgraphs {
+		return true
+	}
+	return !slices.ContainsFunc(x.core.VertexLess, func(l [2]int) bool { return row[l[0]] >= row[l[1]] }) &&
+		!slices.ContainsFunc(x.core.EdgeLess, func(l [2]int) bool {
+			return view.CompareEdges(dyngraph.EdgeIndex(row[x.vertices+l[0]]),
+				dyngraph.EdgeIndex(row[x.vertices+l[1]])) >= 0
+		})
+}

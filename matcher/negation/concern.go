@@ -1,0 +1,89 @@
+package negation
+
+import (
+	"context"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/internal/residual"
+)
+
+// concern notes the queries of which a change of the staged batch may turn a negation, or a revised vertex matters: the
+// inner backend knows of their cores alone.
+func (b *Backend) concern(note func(plan int, sign dyngraph.Sign)) {
+	for _, x := range b.list {
+		for _, sign := range [2]dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+			if b.concerns(x, sign) {
+				note(x.at, sign)
+			}
+		}
+	}
+}
+
+func (b *Backend) concerns(x *query, sign dyngraph.Sign) bool {
+	for order := range b.d.Net {
+		if own := b.d.Net[order].Sign == sign; (!own || x.revised) && b.mayBegin(x, sign, uint32(order)) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayBegin reports whether a net element fits, going by labels, an element that the groups of a sign found here are
+// anchored at: one of the core if it has the sign itself, one of a negation otherwise.
+func (b *Backend) mayBegin(x *query, sign dyngraph.Sign, order uint32) bool {
+	n := &b.d.Net[order]
+	here, there := b.views(sign)
+	if n.Sign == sign {
+		return fits(x.pattern, n, here, 0, 0)
+	}
+	if n.Vertex && !n.Revised {
+		return false
+	}
+	for i := range x.negations {
+		if fits(x.negations[i].pattern, n, there, x.vertices, x.edges) {
+			return true
+		}
+	}
+	return false
+}
+
+// fits reports whether a net element can be the image of an element of a pattern, from the given ones on, going by
+// labels.
+func fits(p *residual.Pattern, n *dyngraph.NetEdge, view dyngraph.View, vertices, edges int) bool {
+	from, to := view.Label(n.From), view.Label(n.To)
+	if n.Vertex {
+		for _, l := range p.Vertices[vertices:] {
+			if matcher.LabelFits(l, from) {
+				return true
+			}
+		}
+		return false
+	}
+	for i := range p.Edges[edges:] {
+		x := &p.Edges[edges+i]
+		if !matcher.LabelFits(x.Label, n.Label) {
+			continue
+		}
+		a, b := p.Vertices[x.From], p.Vertices[x.To]
+		if matcher.LabelFits(a, from) && matcher.LabelFits(b, to) ||
+			x.Either && matcher.LabelFits(a, to) && matcher.LabelFits(b, from) {
+			return true
+		}
+	}
+	return false
+}
+
+// rehearse has the inner backend rehearse the search of cores.
+func (b *Backend) rehearse(inner func(context.Context, []matcher.Request) (bool, error)) func(context.Context,
+	[]matcher.Request) (bool, error) {
+	return func(ctx context.Context, reqs []matcher.Request) (bool, error) {
+		cores := append([]matcher.Request(nil), reqs...)
+		for i := range cores {
+			if x := b.queries[cores[i].Plan]; x != nil {
+				cores[i].Plan, cores[i].Want, cores[i].Silence = x.core, matcher.WantRows, nil
+			}
+		}
+		return inner(ctx, cores)
+	}
+}
