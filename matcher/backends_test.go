@@ -19,6 +19,9 @@ import (
 	"motifd/stream/tempfile"
 )
 
+// hubDegree varies from which number of edges on state is kept of a hub.
+var hubDegree atomic.Int64
+
 // newCPU returns a cpu backend; with little set it keeps so few rows in memory that groups and queues spill and wait.
 func newCPU(t testing.TB, threads int, little bool) matcher.Backend {
 	opt := cpu.Options{Threads: threads, TempFiles: tempfile.In(t.TempDir())}
@@ -26,7 +29,7 @@ func newCPU(t testing.TB, threads int, little bool) matcher.Backend {
 		opt.GroupMemory, opt.QueueMemory = 64, 64
 	}
 	denying := negation.New(cpu.New(opt), negation.Options{TempFiles: opt.TempFiles, GroupMemory: opt.GroupMemory})
-	return groups.New(paths.New(denying), nil)
+	return groups.New(paths.New(denying), groups.Options{HubDegree: 1 + int(hubDegree.Add(1)%4)})
 }
 
 // newTicking returns a CPU backend whose clock goes on by a microsecond each time that it is asked.

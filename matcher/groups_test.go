@@ -185,3 +185,75 @@ func TestS24VerticesAreRevised(t *testing.T) {
 	w.batch("=v m limit=2", "-q m")
 	w.batch("+ c m T; =v m limit=1", "+q m")
 }
+
+// TestS24HubsPutOutTheSame plays the shapes of which state is kept of hubs (package groups): members of a hub, with a
+// window behind a pivot or without. Times come in order or not, edges expire, are parallel and are replaced.
+func TestS24HubsPutOutTheSame(t *testing.T) {
+	var seen struct{ begins, ends, expired, revised int }
+	all := func() bool { return min(seen.begins, seen.ends, seen.expired, seen.revised) > 300 }
+	matchertest.ForSeedsUntil(t, 30, all, func(t *testing.T, rng *rand.Rand) {
+		w := paymentsWorld(t)
+		c := hubCase(rng, w.schema)
+		window := []string{"t.ts <= o.ts AND o.ts - t.ts <= %d", "t.ts < o.ts", "o.ts - t.ts <= %d AND t.ts - o.ts <= 3",
+			"t.ts <= o.ts AND o.ts - t.ts <= %d AND t.amount > 0.5", "o.ts <= t.ts AND o.amount <> 1",
+			"t.ts <= o.ts AND o.ts - t.ts <= %d AND t.amount <> m.limit"}
+		var aggregates = []string{"count(*)", "count(DISTINCT s)", "count(DISTINCT t)", "sum(t.amount)",
+			"sum(t.amount * s.limit)"}
+		having := []string{"n >= 2", "n >= 3", "n > 1 AND k >= 2", "n = 2", "n <= 2", "n > k", "n >= o.amount"}
+		for i := range 4 {
+			n, k := aggregates[rng.IntN(5)], aggregates[rng.IntN(5)]
+			where, with := having[rng.IntN(6)], "m, "
+			cypher := "MATCH (s)-[t:T]->(m)"
+			if rng.IntN(5) == 0 {
+				cypher = "MATCH (s)<-[t:T]-(m) WHERE t.amount IS NOT NULL"
+			}
+			if i > 0 {
+				text := window[rng.IntN(len(window))]
+				if strings.Contains(text, "%d") {
+					text = fmt.Sprintf(text, 1+rng.IntN(6))
+				}
+				cypher = "MATCH (p)-[o:T]->(m) MATCH (s)-[t:T]->(m) WHERE " + text
+				with = []string{"m, o, ", "o, ", "o, m, p, "}[rng.IntN(3)]
+				where = having[rng.IntN(7)]
+			}
+			cypher += fmt.Sprintf(" WITH %s%s AS n, %s AS k WHERE %s", with, n, k, where)
+			c.Queries = append(c.Queries, w.query(fmt.Sprint("q", i), cypher, backfill))
+		}
+		for _, out := range playBackends(t, rng, c, []int64{0, 4 + rng.Int64N(20)}[rng.IntN(2)]) {
+			seen.expired += out.Summary.Expired
+			seen.revised += out.Summary.Revised
+			for i := range out.Records {
+				if r := &out.Records[i]; r.Kind == matcher.EventMatches && !r.Snapshot {
+					seen.begins += count(r.Sign > 0)
+					seen.ends += count(r.Sign < 0)
+				}
+			}
+		}
+	})
+	t.Logf("%+v", seen)
+}
+
+// hubCase draws a stream around a few hubs.
+func hubCase(rng *rand.Rand, schema *property.Schema) *matchertest.Case {
+	shape := matchertest.Shape{Directed: true, Vertices: 9, Edges: 30, Messages: 120, Hubs: 1 + rng.IntN(2),
+		IDs: rng.IntN(3) > 0, Renewals: rng.IntN(2) == 0, Labels: matchertest.Labels{Vertex: []string{""},
+			Edge: []string{"T", "T", "U"}}}
+	c := &matchertest.Case{Directed: true, EdgeIDs: shape.IDs, Labels: shape.Labels, Schema: schema,
+		Messages: matchertest.RandomStream(rng, shape)}
+	matchertest.SetValues(rng, c.Messages, schema.EdgeColumns())
+	inOrder := rng.IntN(3) > 0
+	for i := range c.Messages {
+		for j := range c.Messages[i].Updates {
+			if u := &c.Messages[i].Updates[j]; inOrder && u.Op == dyngraph.InsertEdge && u.Attr.HasTS {
+				if u.Attr.TS = int64(i / 2); rng.IntN(8) == 0 {
+					u.Attr.TS -= rng.Int64N(5)
+				}
+			}
+		}
+	}
+	if rng.IntN(2) == 0 {
+		c.Messages = matchertest.ReviseVertices(rng, c.Messages, schema.VertexColumns())
+	}
+	c.Batches = matchertest.Cut(rng, c.Messages)
+	return c
+}

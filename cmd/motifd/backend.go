@@ -112,7 +112,7 @@ func newBackend(o backendOptions) (*timedBackend, error) {
 func (o *backendOptions) wrap(inner matcher.Backend) matcher.Backend {
 	denying := negation.New(inner, negation.Options{TempFiles: o.cpu.TempFiles, GroupMemory: o.cpu.GroupMemory,
 		Clock: o.cpu.Clock})
-	return groups.New(paths.New(denying), o.cpu.Clock)
+	return groups.New(paths.New(denying), groups.Options{Clock: o.cpu.Clock})
 }
 
 // clock gives backends the time, which they do not read themselves.

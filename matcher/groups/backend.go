@@ -14,7 +14,7 @@ import (
 // Backend implements matcher.Backend around another one.
 type Backend struct {
 	matcher.Backend // the inner one
-	clock           func() int64
+	opt             Options
 
 	graph *dyngraph.Graph
 	delta *dyngraph.Delta // of the staged batch
@@ -28,13 +28,28 @@ type Backend struct {
 
 var _ matcher.Backend = (*Backend)(nil)
 
-// New returns a backend that answers queries with WITH itself, and has the inner one answer the others. clock gives
-// nanoseconds, which limits of time need; nil measures none.
-func New(inner matcher.Backend, clock func() int64) *Backend {
-	if clock == nil {
-		clock = func() int64 { return 0 }
+// Options configure a Backend.
+type Options struct {
+	// Clock gives nanoseconds, which limits of time need; nil measures none.
+	Clock func() int64
+	// HubDegree is the number of edges of a vertex from which on state is kept of it (default 64).
+	HubDegree int
+}
+
+// EnsureDefaults fills in what is not set.
+func (o *Options) EnsureDefaults() {
+	if o.Clock == nil {
+		o.Clock = func() int64 { return 0 }
 	}
-	return &Backend{Backend: inner, clock: clock, programs: map[*matcher.Plan]*program{},
+	if o.HubDegree == 0 {
+		o.HubDegree = 64
+	}
+}
+
+// New returns a backend that answers queries with WITH itself, and has the inner one answer the others.
+func New(inner matcher.Backend, opt Options) *Backend {
+	opt.EnsureDefaults()
+	return &Backend{Backend: inner, opt: opt, programs: map[*matcher.Plan]*program{},
 		outcomes: map[*matcher.Plan]*outcome{}}
 }
 
@@ -125,6 +140,7 @@ func (x *program) meets(view dyngraph.View, e int, d dyngraph.EdgeIndex) bool {
 // Load implements matcher.Backend.
 func (b *Backend) Load(g *dyngraph.Graph) error {
 	b.graph = g
+	clear(b.programs)
 	return b.Backend.Load(g)
 }
 
@@ -141,7 +157,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 		}
 		b.grouped = append(b.grouped, i)
 		if b.programs[p] = known[p]; b.programs[p] == nil {
-			b.programs[p] = newProgram(p)
+			b.programs[p] = newProgram(p, b.opt.HubDegree)
 		}
 	}
 	return b.Backend.Prepare(inner)
@@ -154,8 +170,23 @@ func (b *Backend) Stage(d *dyngraph.Delta) error {
 	return b.Backend.Stage(d)
 }
 
-// Commit implements matcher.Backend.
+// Commit implements matcher.Backend. States of hubs that do not know of the batch are dropped.
 func (b *Backend) Commit() error {
+	for p, x := range b.programs {
+		if x.shape == nil || len(x.shape.states) == 0 {
+			continue
+		}
+		o := b.outcomes[p]
+		switch {
+		case o != nil && o.over == matcher.NoCause && !o.stateless:
+			x.shape.settle()
+		case o != nil || slices.ContainsFunc(b.delta.Net, func(n dyngraph.NetEdge) bool {
+			return x.concerned(b.graph, &n)
+		}):
+			x.shape.touched = x.shape.touched[:0]
+			clear(x.shape.states)
+		}
+	}
 	b.delta = nil
 	clear(b.outcomes)
 	return b.Backend.Commit()
@@ -163,6 +194,11 @@ func (b *Backend) Commit() error {
 
 // Abort implements matcher.Backend.
 func (b *Backend) Abort() error {
+	for _, x := range b.programs {
+		if x.shape != nil {
+			x.shape.forget()
+		}
+	}
 	b.delta = nil
 	clear(b.outcomes)
 	return b.Backend.Abort()
@@ -238,7 +274,7 @@ func (b *Backend) answer(ctx context.Context, sign dyngraph.Sign, req *matcher.R
 		var err error
 		if cause := a.meter.Begin(req.Budget, req.Limit > 0); cause != matcher.NoCause {
 			o = &outcome{over: cause}
-		} else if o, err = x.evaluate(ctx, b.graph, b.delta, &meter{Meter: &a.meter, clock: b.clock}); err != nil {
+		} else if o, err = x.evaluate(ctx, b.graph, b.delta, &meter{Meter: &a.meter, clock: b.opt.Clock}); err != nil {
 			return nil, err
 		}
 		r.Steps, r.SearchNS = o.steps, o.ns
@@ -360,13 +396,13 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	}
 	x := b.programs[p]
 	if x == nil {
-		x = newProgram(p)
+		x = newProgram(p, b.opt.HubDegree)
 	}
 	var group matcher.Meter
 	if cause := group.Begin(budget, limit > 0); cause != matcher.NoCause {
 		return matcher.Result{Over: cause}, nil
 	}
-	measured := &meter{Meter: &group, clock: b.clock}
+	measured := &meter{Meter: &group, clock: b.opt.Clock}
 	rows, steps, err := x.enumerate(ctx, b.graph, which, want == matcher.WantAny, measured)
 	res := matcher.Result{Steps: steps, SearchNS: measured.ns}
 	if err == nil {

@@ -17,6 +17,8 @@ type outcome struct {
 	over    matcher.Cause // the search was beyond a limit: changes are void
 	steps   uint64
 	ns      int64
+	// stateless tells that the states of hubs do not know of the batch.
+	stateless bool
 }
 
 // change is a group that holds in one view only.
@@ -34,18 +36,27 @@ type batch struct {
 	// One search for each view, by dyngraph.Which.
 	views    [2]*search
 	keys     map[string][]uint32 // of the groups that the batch may change
+	hubs     map[uint32][]hubChange
 	rows     accumulator
 	revising bool // the batch revises vertices
+	// stateless has no state used: vertices are revised that matter to the query.
+	stateless bool
+	// sums and distinct tell what the aggregates need of a window.
+	sums, distinct bool
 }
 
 func (x *program) evaluate(ctx context.Context, g *dyngraph.Graph, d *dyngraph.Delta, m *meter) (*outcome,
 	error) {
 	m.spend(0)
-	b := &batch{x: x, graph: g, delta: d, keys: make(map[string][]uint32), revising: len(d.Revised) > 0}
+	b := &batch{x: x, graph: g, delta: d, keys: make(map[string][]uint32),
+		hubs: make(map[uint32][]hubChange), revising: len(d.Revised) > 0}
 	for which := range b.views {
 		b.views[which] = newSearch(ctx, x, g, dyngraph.Which(which), m)
 	}
 	o := &outcome{}
+	if x.shape != nil {
+		b.prepareHubs()
+	}
 	err := b.all(o)
 	for _, s := range b.views {
 		if err == nil {
@@ -56,8 +67,22 @@ func (x *program) evaluate(ctx context.Context, g *dyngraph.Graph, d *dyngraph.D
 	if errors.Is(err, errOver) {
 		o.changes, o.over, err = nil, m.Over(), nil
 	}
-	o.ns = m.ns
+	o.ns, o.stateless = m.ns, b.stateless
 	return o, err
+}
+
+// prepareHubs finds out whether state may be used, and what of it.
+func (b *batch) prepareHubs() {
+	for _, r := range b.delta.Revised {
+		for u := range b.x.asked {
+			a := &b.x.asked[u]
+			b.stateless = b.stateless || !a.Nothing() && a.Matters(b.graph, r.Vertex, nil)
+		}
+	}
+	for _, a := range b.x.stage.Aggregates {
+		b.sums = b.sums || a.Function == matcher.Sum
+		b.distinct = b.distinct || a.Function == matcher.CountDistinct && !a.Of.Edge
+	}
 }
 
 func (b *batch) all(o *outcome) error {
@@ -73,25 +98,39 @@ func (b *batch) all(o *outcome) error {
 		if err != nil {
 			return err
 		}
-		if before.holds == after.holds {
-			continue
+		b.compare(o, keys, &before, &after)
+	}
+	for hub, changes := range b.hubs {
+		count := b.star
+		if b.x.shape.pivot != nil {
+			count = b.window
 		}
-		c := change{sign: dyngraph.Inserted, row: slices.Clone(keys)}
-		shown := &after
-		if before.holds {
-			c.sign, shown = dyngraph.Deleted, &before
+		if err := count(hub, changes, o); err != nil {
+			return err
 		}
-		for _, w := range shown.values {
-			c.row = matcher.PutAggregate(c.row, w)
-		}
-		c.order = b.anchor(c.sign, keys, &before, &after)
-		o.changes = append(o.changes, c)
 	}
 	view := b.views[dyngraph.New].view
 	slices.SortFunc(o.changes, func(x, y change) int {
 		return cmp.Or(cmp.Compare(x.sign, y.sign), cmp.Compare(x.order, y.order), b.x.compare(view, x.row, y.row))
 	})
 	return nil
+}
+
+// compare notes a group that holds in one view only.
+func (b *batch) compare(o *outcome, keys []uint32, before, after *group) {
+	if before.holds == after.holds {
+		return
+	}
+	c := change{sign: dyngraph.Inserted, row: slices.Clone(keys)}
+	shown := after
+	if before.holds {
+		c.sign, shown = dyngraph.Deleted, before
+	}
+	for _, w := range shown.values {
+		c.row = matcher.PutAggregate(c.row, w)
+	}
+	c.order = b.anchor(c.sign, keys, before, after)
+	o.changes = append(o.changes, c)
 }
 
 // compare orders rows by their keys (DESIGN S7).
@@ -227,7 +266,7 @@ func (b *batch) collect() error {
 		var err error
 		switch {
 		case !n.Vertex:
-			err = b.fromEdge(s, n)
+			err = b.fromEdge(s, n, uint32(i))
 		case n.Revised:
 			err = b.fromVertex(s, uint32(n.From))
 		}
@@ -238,9 +277,9 @@ func (b *batch) collect() error {
 	return nil
 }
 
-func (b *batch) fromEdge(s *search, n *dyngraph.NetEdge) error {
+func (b *batch) fromEdge(s *search, n *dyngraph.NetEdge, order uint32) error {
 	for e := range b.x.g.Edges {
-		if !matcher.LabelFits(b.x.edgeLabels[e], n.Label) {
+		if !matcher.LabelFits(b.x.edgeLabels[e], n.Label) || b.atHub(n, order, e) {
 			continue
 		}
 		for _, reversed := range b.x.orientations(e) {

@@ -87,13 +87,18 @@ func (s *search) summand(i int) property.Value {
 }
 
 // values returns the aggregates.
-func (a *accumulator) values(aggregates []matcher.Aggregate) (all []condition.Wide) {
+func (a *accumulator) values(aggregates []matcher.Aggregate) []condition.Wide {
+	return a.valuesWith(aggregates, func(i int) uint64 { return uint64(len(a.distinct[i])) })
+}
+
+// valuesWith is values with the numbers of distinct elements from elsewhere.
+func (a *accumulator) valuesWith(aggregates []matcher.Aggregate, distinct func(i int) uint64) (all []condition.Wide) {
 	for i := range aggregates {
 		of := &aggregates[i]
 		units := new(big.Int).SetUint64(a.rows)
 		switch of.Function {
 		case matcher.CountDistinct:
-			units.SetInt64(int64(len(a.distinct[i])))
+			units.SetUint64(distinct(i))
 		case matcher.Sum:
 			units = a.sums[i].big()
 		}
@@ -111,6 +116,11 @@ type int128 struct {
 func (s int128) plus(n int64) int128 {
 	lo, carry := bits.Add64(s.lo, uint64(n), 0)
 	return int128{s.hi + n>>63 + int64(carry), lo}
+}
+
+func (s int128) minus(n int64) int128 {
+	lo, borrow := bits.Sub64(s.lo, uint64(n), 0)
+	return int128{s.hi - n>>63 - int64(borrow), lo}
 }
 
 func (s int128) big() *big.Int {

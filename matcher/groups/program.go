@@ -30,6 +30,8 @@ type program struct {
 	// keys are bound.
 	fromEdge, fromVertex []order
 	fromKeys             order
+
+	shape *shape // nil where no state is kept of hubs
 }
 
 // order says how pattern edges are mapped one after the other.
@@ -47,7 +49,7 @@ type step struct {
 	decided []*matcher.Condition
 }
 
-func newProgram(p *matcher.Plan) *program {
+func newProgram(p *matcher.Plan, hubDegree int) *program {
 	g := p.Query.Groups
 	x := &program{plan: p, query: p.Query, g: g, stage: &g.Stages[0], directed: p.Directed,
 		vertexLabels: p.Groups.VertexLabels, edgeLabels: p.Groups.EdgeLabels,
@@ -68,6 +70,7 @@ func newProgram(p *matcher.Plan) *program {
 		}
 	}
 	x.orders()
+	x.shape = shapeOf(x, hubDegree)
 	return x
 }
 

@@ -29,7 +29,7 @@ func NewEngine(opt matcher.EngineOptions) (*matcher.Engine, error) {
 		opt.Backend = negation.New(opt.Backend, negation.Options{TempFiles: tempfile.In(""), Clock: clock()})
 	}
 	if !opt.Backend.Capabilities().Groups {
-		opt.Backend = groups.New(opt.Backend, clock())
+		opt.Backend = groups.New(opt.Backend, groups.Options{Clock: clock()})
 	}
 	if opt.Planner == nil {
 		opt.Planner = plan.New()

@@ -1,0 +1,108 @@
+package groups
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
+
+// lane holds the edges of a hub that can be the images of a spoke, by ts: a second order beside that of neighbours
+// (DESIGN A16, A19). Places count from the first entry that it ever had; they stay when entries leave at the front.
+type lane struct {
+	entries []entry
+	first   int64 // place of entries[0]
+	dead    int   // entries that are gone, but for those at the front
+}
+
+// entry is a version of an edge.
+type entry struct {
+	ts          int64
+	edge, other uint32
+	state       entryState
+}
+
+type entryState uint8
+
+const (
+	inBoth entryState = iota
+	inOld             // the staged batch deletes it
+	inNew             // the staged batch inserts it
+	gone
+)
+
+// in reports whether a view has the entry; which is 0 for the old one.
+func (s entryState) in(which int) bool { return s == inBoth || s == inOld+entryState(which) }
+
+func (e *entry) compare(f *entry) int {
+	return cmp.Or(cmp.Compare(e.ts, f.ts), cmp.Compare(e.edge, f.edge))
+}
+
+// newLane sorts entries.
+func newLane(entries []entry) lane {
+	slices.SortFunc(entries, func(a, b entry) int { return a.compare(&b) })
+	return lane{entries: entries}
+}
+
+// end is the place behind the last entry.
+func (l *lane) end() int64 { return l.first + int64(len(l.entries)) }
+
+func (l *lane) at(place int64) *entry { return &l.entries[place-l.first] }
+
+// from returns the place of the first entry of a ts or a later one.
+func (l *lane) from(ts int64) int64 {
+	n := len(l.entries)
+	if n > 0 && l.entries[n-1].ts < ts {
+		return l.end() // most often
+	}
+	return l.first + int64(sort.Search(n, func(i int) bool { return l.entries[i].ts >= ts }))
+}
+
+// insert adds an entry, and returns its place; last tells that it is the last one.
+func (l *lane) insert(e entry) (place int64, last bool) {
+	n := len(l.entries)
+	if n == 0 || l.entries[n-1].compare(&e) <= 0 {
+		l.entries = append(l.entries, e)
+		return l.end() - 1, true
+	}
+	i := sort.Search(n, func(i int) bool { return l.entries[i].compare(&e) > 0 })
+	l.entries = slices.Insert(l.entries, i, e)
+	return l.first + int64(i), false
+}
+
+// find returns the place of an edge's version that is there, and whether there is one.
+func (l *lane) find(ts int64, edge uint32) (int64, bool) {
+	for place := l.from(ts); place < l.end() && l.at(place).ts == ts; place++ {
+		if e := l.at(place); e.edge == edge && e.state == inBoth {
+			return place, true
+		}
+	}
+	return 0, false
+}
+
+// settle makes what the staged batch did final at some places, and drops what is gone at the front.
+func (l *lane) settle(places []int64) {
+	for _, place := range places {
+		switch e := l.at(place); e.state {
+		case inNew:
+			e.state = inBoth
+		case inOld:
+			e.state = gone
+			l.dead++
+		}
+	}
+	front := 0
+	for front < len(l.entries) && l.entries[front].state == gone {
+		front++
+	}
+	l.entries, l.first, l.dead = l.entries[front:], l.first+int64(front), l.dead-front
+}
+
+// compact drops what is gone, and reports whether places have changed.
+func (l *lane) compact() bool {
+	if l.dead <= len(l.entries)/4 {
+		return false
+	}
+	l.entries = slices.DeleteFunc(l.entries, func(e entry) bool { return e.state == gone })
+	l.dead = 0
+	return true
+}
