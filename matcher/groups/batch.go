@@ -67,6 +67,10 @@ func (x *program) evaluate(ctx context.Context, g *dyngraph.Graph, d *dyngraph.D
 	if errors.Is(err, errOver) {
 		o.changes, o.over, err = nil, m.Over(), nil
 	}
+	if errors.Is(err, errFar) {
+		x.shape = nil // no state from now on
+		return x.evaluate(ctx, g, d, m)
+	}
 	o.ns, o.stateless = m.ns, b.stateless
 	return o, err
 }

@@ -1,7 +1,9 @@
 package groups
 
 import (
+	"errors"
 	"math"
+	"math/big"
 	"slices"
 
 	"motifd/dyngraph"
@@ -134,9 +136,15 @@ func (h *shape) windowed(x *program) bool {
 	return true
 }
 
+// farTime bounds the ts of windows of which state is kept, so that differences are within int64: 73 million years.
+const farTime = 1 << 61
+
+// errFar ends a search with state for a ts beyond farTime.
+var errFar = errors.New("groups: a ts is too far away")
+
 // bound takes a bound of a weighted sum, if it is one of the difference of ts.
 func (h *shape) bound(c *matcher.Condition, b condition.Linear) bool {
-	if len(b.Weights) != 2 || !b.Most.IsInt64() {
+	if len(b.Weights) != 2 {
 		return false
 	}
 	member := int64(0)
@@ -154,7 +162,14 @@ func (h *shape) bound(c *matcher.Condition, b condition.Linear) bool {
 	if b.Weights[0].By+b.Weights[1].By != 0 || member == 0 {
 		return false
 	}
-	if most := b.Most.Int64(); member > 0 {
+	if b.Most.Cmp(big.NewInt(2*farTime)) >= 0 {
+		return true // it always holds
+	}
+	most := int64(-2*farTime - 1) // no difference is below
+	if b.Most.Cmp(big.NewInt(most)) > 0 {
+		most = b.Most.Int64()
+	}
+	if member > 0 {
 		h.most = min(h.most, most)
 	} else {
 		h.least = max(h.least, -most)

@@ -32,10 +32,11 @@ func (b *batch) newWindow(hub uint32) (*windowState, error) {
 		s := b.views[dyngraph.Old]
 		var all []entry
 		err := s.eachEdge(role, hub, func(e, other uint32) error {
-			if ts := s.view.Value(dyngraph.EdgeIndex(e), property.TS); !ts.IsNull() {
+			ts := s.view.Value(dyngraph.EdgeIndex(e), property.TS)
+			if !ts.IsNull() {
 				all = append(all, entry{ts: ts.Whole(), edge: e, other: other})
 			}
-			return nil
+			return near(ts)
 		})
 		return newLane(all), err
 	}
@@ -60,7 +61,6 @@ type windowBatch struct {
 	hub     uint32
 	w       *windowState
 	changes []memberChange
-	deleted bool // all of them are deletions
 	sweep   [2]*cursor
 	paired  map[int64]bool // places of both versions of pivots that the batch replaces
 }
@@ -74,9 +74,11 @@ func (b *batch) window(hub uint32, changes []hubChange, o *outcome) error {
 	if err != nil {
 		return err
 	}
-	wb := &windowBatch{batch: b, hub: hub, w: kept.window, deleted: true}
+	wb := &windowBatch{batch: b, hub: hub, w: kept.window}
 	for _, c := range changes {
-		wb.stage(c)
+		if err := wb.stage(c); err != nil {
+			return err
+		}
 	}
 	if err := wb.replaced(o); err != nil {
 		return err
@@ -85,7 +87,7 @@ func (b *batch) window(hub uint32, changes []hubChange, o *outcome) error {
 }
 
 // stage enters a changed edge into its lane.
-func (b *windowBatch) stage(c hubChange) {
+func (b *windowBatch) stage(c hubChange) error {
 	n, w := &b.delta.Net[c.order], b.w
 	which := dyngraph.New
 	if n.Sign == dyngraph.Deleted {
@@ -93,30 +95,29 @@ func (b *windowBatch) stage(c hubChange) {
 	}
 	s := b.views[which]
 	if !s.bindSpoke(c.role, n.Edge) {
-		return
+		return nil
 	}
 	ts := s.view.Value(n.Edge, property.TS)
-	if ts.IsNull() {
-		return
+	if err := near(ts); err != nil || ts.IsNull() {
+		return err
 	}
 	member := c.role == &b.x.shape.member
 	l, changed := &w.pivots, &w.changedPivots
 	if member {
 		l, changed = &w.members, &w.changedMembers
 		b.changes = append(b.changes, memberChange{ts.Whole(), c.order, int(which)})
-		b.deleted = b.deleted && which == dyngraph.Old
 	}
 	if which == dyngraph.Old {
 		place, ok := l.find(ts.Whole(), uint32(n.Edge))
 		if !ok {
-			return // cannot be: the old graph has it
+			return nil // cannot be: the old graph has it
 		}
 		if member && w.last != nil && w.last.lo <= place && place < w.last.hi {
 			w.last.take(b.views[dyngraph.Old], b.batch, b.hub, l.at(place), -1)
 		}
 		l.at(place).state = inOld
 		*changed = append(*changed, place)
-		return
+		return nil
 	}
 	other := s.vertices[c.role.other]
 	place, last := l.insert(entry{ts: ts.Whole(), edge: uint32(n.Edge), other: other, state: inNew})
@@ -131,6 +132,15 @@ func (b *windowBatch) stage(c hubChange) {
 		}
 	}
 	*changed = append(*changed, place)
+	return nil
+}
+
+// near refuses a ts beyond farTime.
+func near(ts property.Value) error {
+	if ts.Whole() < -farTime || ts.Whole() > farTime {
+		return errFar
+	}
+	return nil
 }
 
 // take counts an entry in, or out.
@@ -230,13 +240,13 @@ func (b *windowBatch) pivot(place int64, o *outcome) (int64, error) {
 	keys := b.keysOf(p)
 	var groups [2]group
 	h := b.x.shape
-	// Of deletions alone what holds still has held, where more members never make it false; of insertions the other way
+	// Where more members never make it false: of deletions alone what holds still has held, of insertions the other way
 	// round.
+	deletes, inserts := b.within(0, p.ts), b.within(1, p.ts)
 	first := 1
-	if h.monotone && !b.deleted {
+	if h.monotone && inserts {
 		first = 0
 	}
-	inserted := !slices.ContainsFunc(b.changes, func(c memberChange) bool { return c.which == 0 })
 	for _, which := range []int{first, 1 - first} {
 		if !p.state.in(which) {
 			continue
@@ -249,10 +259,10 @@ func (b *windowBatch) pivot(place int64, o *outcome) (int64, error) {
 		if !h.monotone || p.state != inBoth || which != first || !groups[which].holds {
 			continue
 		}
-		if which == 1 && b.deleted {
-			return b.skip(place, c), nil
+		if which == 1 && !inserts {
+			return b.skip(place), nil
 		}
-		if which == 0 && inserted {
+		if which == 0 && !deletes {
 			return place + 1, nil
 		}
 	}
@@ -263,6 +273,14 @@ func (b *windowBatch) pivot(place int64, o *outcome) (int64, error) {
 	}
 	b.compare(o, keys, &groups[0], &groups[1])
 	return place + 1, nil
+}
+
+// within reports whether a pivot looks at a changed member that a view has.
+func (b *windowBatch) within(which int, pivot int64) bool {
+	from, to := b.x.shape.bounds(pivot)
+	return slices.ContainsFunc(b.changes, func(c memberChange) bool {
+		return c.which == which && from <= c.ts && c.ts <= to
+	})
 }
 
 // noteMembers notes the changed members of a pivot's window in a view.
@@ -311,13 +329,13 @@ func (b *windowBatch) replaced(o *outcome) error {
 
 // skip returns the next place behind a pivot that has enough members in the new view. Later pivots whose windows begin
 // before all members that are left have these members and more.
-func (b *windowBatch) skip(place int64, c *cursor) int64 {
+func (b *windowBatch) skip(place int64) int64 {
 	l := &b.w.members
 	front := l.first
 	for front < l.end() && !l.at(front).state.in(1) {
 		front++
 	}
-	if front == l.end() || c.lo > front {
+	if front == l.end() {
 		return place + 1
 	}
 	_, to := b.x.shape.pivotsOf(l.at(front).ts)
@@ -327,8 +345,18 @@ func (b *windowBatch) skip(place int64, c *cursor) int64 {
 	return b.beforeChanged(place, b.w.pivots.from(to+1))
 }
 
-// beforeChanged returns a place behind one, but none behind a pivot in between that the batch changes.
+// beforeChanged returns a place behind one, but none behind a pivot in between that the batch changes, or that looks at
+// a member which it inserts.
 func (b *windowBatch) beforeChanged(place, to int64) int64 {
+	for _, c := range b.changes {
+		if c.which != 1 {
+			continue
+		}
+		from, _ := b.x.shape.pivotsOf(c.ts)
+		if first := b.w.pivots.from(from); first > place {
+			to = min(to, first)
+		}
+	}
 	for _, p := range b.w.changedPivots {
 		if p > place {
 			to = min(to, p)
