@@ -1,10 +1,11 @@
 // Package groups answers queries with WITH (DESIGN S24): a Backend around another one, which gets all other queries
 // untouched.
 //
-// A batch concerns the groups that have, in either graph, a row with a changed element. finder finds their keys: it
+// A batch concerns the groups that have, in either graph, a row with a changed element. The search for their keys
 // tries each changed element as each element of the stage's patterns and goes on from there, over the graph as it is
 // before or behind the batch, until all keys are bound. Each such group is then counted in both graphs. A match begins
 // where the conditions behind WITH hold in the new graph alone, and ends where they hold in the old one alone.
 //
-// Nothing is kept between batches: state is derived from the graph.
+// Of vertices with very many edges state is kept for two shapes of queries (shape). It is derived from the graph: a
+// batch that it does not know of drops it, and it is made again.
 package groups

@@ -16,10 +16,23 @@ var errFound = errors.New("groups: found")
 func (x *program) enumerate(ctx context.Context, g *dyngraph.Graph, which dyngraph.Which, anyOne bool,
 	m *meter) (rows [][]uint32, steps uint64, err error) {
 	m.spend(0)
-	b := &batch{x: x, graph: g, keys: make(map[string][]uint32)}
+	b := &batch{x: x, graph: g, delta: &dyngraph.Delta{}, keys: make(map[string][]uint32)}
 	for w := range b.views {
 		b.views[w] = newSearch(ctx, x, g, dyngraph.Which(w), m)
 	}
+	if x.shape != nil {
+		rows, err := b.enumerateHubs(which, anyOne)
+		if errors.Is(err, errFar) {
+			x.shape = nil // no state from now on
+			return x.enumerate(ctx, g, which, anyOne, m)
+		}
+		if err == nil {
+			err = b.views[which].spend()
+		}
+		slices.SortFunc(rows, func(y, z []uint32) int { return x.compare(g.View(which), y, z) })
+		return rows, b.views[which].steps, err
+	}
+	b.delta = nil
 	counted := newSearch(ctx, x, g, which, m)
 	s := b.views[which]
 	s.found = func() error {
@@ -56,6 +69,59 @@ func (x *program) enumerate(ctx context.Context, g *dyngraph.Graph, which dyngra
 	}
 	slices.SortFunc(rows, func(a, b []uint32) int { return x.compare(s.view, a, b) })
 	return rows, steps, err
+}
+
+// enumerateHubs is enumerate for the shapes of which state is kept: vertex by vertex, over windows that move on.
+func (b *batch) enumerateHubs(which dyngraph.Which, anyOne bool) (rows [][]uint32, err error) {
+	b.prepareHubs()
+	s, h := b.views[which], b.x.shape
+	take := func(keys []uint32, t *tally) (done bool) {
+		g := t.group(b.x, s.view, keys)
+		if !g.holds {
+			return false
+		}
+		for _, w := range g.values {
+			keys = matcher.PutAggregate(keys, w)
+		}
+		rows = append(rows, keys)
+		return anyOne
+	}
+	for v := range s.view.VerticesSeq() {
+		if err := s.step(); err != nil {
+			return nil, err
+		}
+		hub := uint32(v)
+		if !matcher.LabelFits(b.x.vertexLabels[h.member.hub], s.view.Label(v)) {
+			continue
+		}
+		if h.pivot == nil {
+			st, err := b.newStar(hub, which)
+			if err != nil || take([]uint32{hub}, &st.tally) {
+				return rows, err
+			}
+			continue
+		}
+		w, err := b.newWindow(hub, which)
+		if err != nil {
+			return nil, err
+		}
+		wb := &windowBatch{batch: b, hub: hub, w: w}
+		c := wb.newCursor(int(which), 0)
+		for i := range w.pivots.entries {
+			p := &w.pivots.entries[i]
+			lo, hi := wb.places(p.ts)
+			if lo >= c.hi {
+				c = wb.newCursor(int(which), lo)
+			}
+			if err := wb.move(c, lo, hi); err != nil {
+				return nil, err
+			}
+			if take(wb.keysOf(p), &c.tally) {
+				return rows, nil
+			}
+		}
+	}
+	return rows, nil
 }
 
 // boundKeys returns the keys that are bound, in a slice of the caller's.

@@ -11,9 +11,9 @@ type starState struct {
 	next *tally // with the staged batch; nil without one
 }
 
-// newStar counts the rows of a hub in the old graph.
-func (b *batch) newStar(hub uint32) (*starState, error) {
-	s := b.views[dyngraph.Old]
+// newStar counts the rows of a hub in a view.
+func (b *batch) newStar(hub uint32, which dyngraph.Which) (*starState, error) {
+	s := b.views[which]
 	st := &starState{tally: newTally(b.x)}
 	seen := make(map[uint32]struct{})
 	several := matcher.SeveralLabels(b.x.edgeLabels[b.x.shape.member.edge])
@@ -38,7 +38,7 @@ func (b *batch) newStar(hub uint32) (*starState, error) {
 func (b *batch) star(hub uint32, changes []hubChange, o *outcome) error {
 	h := b.x.shape
 	kept, err := h.state(hub, func(kept *hubState) (err error) {
-		kept.star, err = b.newStar(hub)
+		kept.star, err = b.newStar(hub, dyngraph.Old)
 		return err
 	})
 	if err != nil {

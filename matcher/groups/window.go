@@ -26,10 +26,10 @@ type cursor struct {
 	others map[uint32]int // members by their other end
 }
 
-// newWindow collects the members and pivots of a hub in the old graph.
-func (b *batch) newWindow(hub uint32) (*windowState, error) {
+// newWindow collects the members and pivots of a hub in a view.
+func (b *batch) newWindow(hub uint32, which dyngraph.Which) (*windowState, error) {
 	collect := func(role *spoke) (lane, error) {
-		s := b.views[dyngraph.Old]
+		s := b.views[which]
 		var all []entry
 		err := s.eachEdge(role, hub, func(e, other uint32) error {
 			ts := s.view.Value(dyngraph.EdgeIndex(e), property.TS)
@@ -68,7 +68,7 @@ type windowBatch struct {
 // window changes the state of a hub by the changed edges, and notes the groups that begin or end.
 func (b *batch) window(hub uint32, changes []hubChange, o *outcome) error {
 	kept, err := b.x.shape.state(hub, func(kept *hubState) (err error) {
-		kept.window, err = b.newWindow(hub)
+		kept.window, err = b.newWindow(hub, dyngraph.Old)
 		return err
 	})
 	if err != nil {
