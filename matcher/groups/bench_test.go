@@ -64,7 +64,8 @@ func (p *payments) pay(n int) {
 		updates = append(updates, dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint("s", p.paid*7919%50_000),
 			To: "hub", Label: "T", Attr: dyngraph.Attr{ID: fmt.Sprint(p.paid), TS: 1000 * p.paid, HasTS: true}})
 	}
-	p.step(&matcher.Batch{Updates: updates, Horizons: []dyngraph.Horizon{{Label: "T", Before: 1000 * (p.paid - p.keep)}}})
+	p.step(&matcher.Batch{Updates: updates,
+		Horizons: []dyngraph.Horizon{{Label: "T", Before: 1000 * (p.paid - p.keep)}}})
 }
 
 func (p *payments) step(batch *matcher.Batch) {

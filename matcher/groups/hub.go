@@ -107,9 +107,10 @@ func (x *program) shared() int {
 }
 
 // windowed takes the conditions between the two edges as bounds of the difference of their ts, and reports whether all
-// are such bounds.
+// are such bounds, of which there is one.
 func (h *shape) windowed(x *program) bool {
 	t, o := h.member.edge, h.pivot.edge
+	timed := false // a row has both ts
 	for _, c := range x.between {
 		reads := map[bool]bool{} // of the member, of the pivot
 		for _, r := range c.Elements {
@@ -132,8 +133,9 @@ func (h *shape) windowed(x *program) bool {
 				return false
 			}
 		}
+		timed = timed || len(bounds) > 0
 	}
-	return true
+	return timed
 }
 
 // farTime bounds the ts of windows of which state is kept, so that differences are within int64: 73 million years.
