@@ -72,6 +72,9 @@ func TestS20SilentExpiry(t *testing.T) {
 	left := 0
 	matchertest.ForSeedsUntil(t, 25, func() bool { return left > 0 }, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCaseOfAny(rng, 4).With(func(q *matcher.Query) { q.Unit = matcher.Unit(rng.IntN(2)) })
+		if rng.IntN(3) == 0 {
+			c = c.Denied(rng)
+		}
 		kept, threads := 1000*(1+rng.Int64N(50)), 1+rng.IntN(4)
 		run := func(be matcher.Backend, f func(q *matcher.Query)) *matchertest.Driver {
 			opt := matcher.EngineOptions{Graph: c.Graph(), Backend: be, Planner: plan.New()}

@@ -315,6 +315,18 @@ func TestS25Limits(t *testing.T) {
 	t.Logf("%v", decided)
 }
 
+// TestS25Replay plays batch logs again on other backends, and the end of them after a restart in the middle.
+func TestS25Replay(t *testing.T) {
+	decisions := 0
+	matchertest.ForSeedsUntil(t, 20, func() bool { return decisions > 0 }, func(t *testing.T, rng *rand.Rand) {
+		c := matchertest.RandomCase(rng, 4)
+		if rng.IntN(2) == 0 {
+			c = matchertest.RandomCaseWhere(rng, 4, rng.IntN(2) == 0)
+		}
+		decisions += playReplay(t, rng, c.Denied(rng).With(func(q *matcher.Query) { limited(rng, q) }))
+	})
+}
+
 // TestS25Hub: blockers at a hub of many edges stop at the budget, in the middle of the search.
 func TestS25Hub(t *testing.T) {
 	w := newWorld(t, true)

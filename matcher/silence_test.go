@@ -92,6 +92,9 @@ func TestS15SilentChangeLeavesOutPairs(t *testing.T) {
 	matchertest.ForSeedsUntil(t, 25, func() bool { return left > 0 }, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCaseWhere(rng, 4, rng.IntN(2) == 0).
 			With(func(q *matcher.Query) { q.Unit = matcher.Unit(rng.IntN(2)) })
+		if rng.IntN(3) == 0 {
+			c = c.Denied(rng)
+		}
 		kept := 1000 * rng.Int64N(2) * (1 + rng.Int64N(50))
 		run := func(be matcher.Backend, f func(q *matcher.Query)) *matchertest.Driver {
 			d := matchertest.NewDriverWith(t, matcher.EngineOptions{Graph: c.Graph(), Backend: be, Planner: plan.New()})
