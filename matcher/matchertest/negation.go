@@ -86,10 +86,29 @@ func (c *Case) randomNegation(rng *rand.Rand, q *matcher.Query) *matcher.Negatio
 		for range 1 + rng.IntN(2) {
 			exprs = append(exprs, w.predicate(false, 1))
 		}
+		if e := w.correlated(q, n); e != nil {
+			exprs[0] = e
+		}
 		if conditions, err := condition.Split(w.scope, exprs...); err == nil {
 			n.Conditions = append(n.Conditions, conditions...)
 			break
 		}
 	}
 	return n
+}
+
+// correlated draws a comparison of an own vertex, or edge, of a negation with one of the core; nil if none can be.
+func (w *whereSource) correlated(q *matcher.Query, n *matcher.Negation) *condition.Expr {
+	var pair []string
+	if len(n.Vertices) > 0 && w.IntN(2) == 0 {
+		pair = []string{q.Vertices[w.IntN(len(q.Vertices))].Name, n.Vertices[w.IntN(len(n.Vertices))].Name}
+	} else if len(q.Edges) > 0 {
+		pair = []string{q.Edges[w.IntN(len(q.Edges))].Name, n.Edges[w.IntN(len(n.Edges))].Name}
+	}
+	name := w.common(pair)
+	if len(pair) == 0 || name == "" {
+		return nil
+	}
+	return &condition.Expr{Op: condition.OpCompare, Chain: []condition.Relation{condition.Relation(w.IntN(6))},
+		Args: []*condition.Expr{read(pair[0], name), read(pair[1], name)}}
 }
