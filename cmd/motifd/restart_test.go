@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -38,6 +39,7 @@ func TestP3KillAndRestart(t *testing.T) {
 		kills = 6
 	)
 	dir, port := logDir(t)
+	addQuery(t, dir, "oneway", onewayRing)
 	ctx, stop := context.WithCancel(t.Context())
 	produced := make(chan error, 1)
 	p := start(t, dir)
@@ -68,6 +70,19 @@ func TestP3KillAndRestart(t *testing.T) {
 	require.Equal(t, oracleIDs(t, log.Addr()), standing(t, output))
 	require.Equal(t, strings.Join(output, ""), succeed(t, dir, "replay", "--batch-log", "state").stdout)
 	require.Contains(t, succeed(t, dir, "checkpoint", "verify", "state").stdout, "intact")
+}
+
+// onewayRing has a negation, so that matches begin where edges go.
+const onewayRing = "MATCH (a)-[:T]->(b)-[:T]->(c)-[:T]->(a) WHERE NOT (a)-[:T]->(c) AND NOT (b)-[:T]->(a)"
+
+// addQuery appends a query to the configuration of logDir, which ends with queries.
+func addQuery(t *testing.T, dir, name, cypher string) {
+	t.Helper()
+	file := filepath.Join(dir, "motifd.yaml")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	more := fmt.Sprintf("  - {name: %s, cypher: %q}\n", name, cypher)
+	require.NoError(t, os.WriteFile(file, append(text, more...), 0o644))
 }
 
 // produceForever makes updates among few accounts, so that there are many rings, until ctx is done. A request that
@@ -213,6 +228,7 @@ func oracleIDs(t *testing.T, addr string) []string {
 		{Name: "ring", Cypher: "MATCH (a)-[:T]->(b)-[:T]->(c)-[:T]->(a)", Emit: "deltas", Unit: "embeddings",
 			Backfill: "none"},
 		{Name: "pair", Cypher: "MATCH (a)-[:T]->(b)-[:T]->(a)", Emit: "deltas", Unit: "subgraphs", Backfill: "none"},
+		{Name: "oneway", Cypher: onewayRing, Emit: "deltas", Unit: "embeddings", Backfill: "none"},
 	} {
 		q, err := c.Build(true, "", nil)
 		require.NoError(t, err)
