@@ -152,6 +152,16 @@ func TestS25Modes(t *testing.T) {
 	w.register(w.query("d3", text, backfill, capped(1)), "+d3 snapshot x y", "+d3 snapshot ! truncated")
 }
 
+// TestS25Upsert: a removal retracts the matches that nothing blocks.
+func TestS25Upsert(t *testing.T) {
+	w := newWorld(t, true)
+	w.cpu, w.other = upsertWorld(t, newCPU(t, 2, false)), upsertWorld(t, reference.New())
+	w.batch("+ x y PAID; + x z PAID; + x z KNOWS")
+	w.register(w.query("q", "MATCH (a)-[:PAID]->(b) WHERE NOT (a)-[:KNOWS]-(b)", backfill), "+q snapshot x y")
+	w.batch("- x z KNOWS; + x y KNOWS", "-q x y", "+q x z")
+	w.remove("q", "-q snapshot x z")
+}
+
 // TestS25Refused: a backend that has no search for negations is never asked to.
 func TestS25Refused(t *testing.T) {
 	w := newWorld(t, true)
