@@ -15,20 +15,22 @@ import (
 	"motifd/matcher/condition/conditiontest"
 )
 
+// types reads declarations "name:type name:type".
+func types(s string) map[string]property.Type {
+	all := make(map[string]property.Type)
+	for _, field := range strings.Fields(s) {
+		name, typ, _ := strings.Cut(field, ":")
+		t, err := property.ParseType(typ)
+		if err != nil {
+			panic(err)
+		}
+		all[name] = t
+	}
+	return all
+}
+
 // declared is the schema of testdata/rule.case.
 func declared() Declared {
-	types := func(s string) map[string]property.Type {
-		all := make(map[string]property.Type)
-		for _, field := range strings.Fields(s) {
-			name, typ, _ := strings.Cut(field, ":")
-			t, err := property.ParseType(typ)
-			if err != nil {
-				panic(err)
-			}
-			all[name] = t
-		}
-		return all
-	}
 	one := func(v property.Value) condition.Parameter { return condition.Parameter{Values: []property.Value{v}} }
 	return Declared{
 		Schema: &property.Schema{
