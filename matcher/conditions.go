@@ -30,6 +30,9 @@ func (q *Query) ReadsVertices() bool {
 	return slices.ContainsFunc(q.Conditions, func(c *condition.Condition) bool { return !c.Elements[0].Edge })
 }
 
+// dependsOnVertices reports whether a match can end by what becomes of its vertices, while its edges stay.
+func (q *Query) dependsOnVertices() bool { return q.IsVertex() || q.ReadsVertices() }
+
 // ElementName returns the name of an element of the pattern.
 func (q *Query) ElementName(r condition.Ref) string {
 	if r.Aggregate {

@@ -56,7 +56,7 @@ type Engine struct {
 	// anchors and revised are empty where the backend tells what a batch concerns.
 	anchors Anchors[*registered]
 	revised RevisedOrders[revisedAt]
-	// witnesses are the exists queries whose witness has an edge or, where the query reads vertices, a vertex.
+	// witnesses are the exists queries whose witness has an edge or, where the query depends on vertices, a vertex.
 	witnesses map[element][]*registered
 	round     uint64 // of Step
 	// Memory that steps use one after the other. concerned is 0 between them; it and found are indexes of active.
@@ -353,10 +353,10 @@ func (e *Engine) findWitness(ctx context.Context, r *registered) error {
 // setWitness notes whether an exists query has a match, and one that it has.
 func (e *Engine) setWitness(r *registered, exists bool, witness []uint32) {
 	q := r.state.Query
-	reads := q.ReadsVertices()
+	depends := q.dependsOnVertices()
 	each := func(w []uint32, f func(at element)) {
 		for i, x := range w {
-			if vertex := i < q.verticesOf(w); !vertex || reads {
+			if vertex := i < q.verticesOf(w); !vertex || depends {
 				f(element{vertex, x})
 			}
 		}

@@ -89,10 +89,10 @@ func (s *stepper) findLost(w *work) error {
 }
 
 // intact reports whether the witness is a match still: its edges are there and, where the query has conditions, the
-// same versions of them (DESIGN S15); where it has conditions on vertices, none of its vertices is revised.
+// same versions of them (DESIGN S15); where it depends on vertices, these are there and none is revised.
 func (w *work) intact(view dyngraph.View, d *dyngraph.Delta) bool {
 	q := w.state.Query
-	if q.ReadsVertices() {
+	if q.dependsOnVertices() {
 		for _, x := range w.witness[:q.verticesOf(w.witness)] {
 			v := dyngraph.VertexID(x)
 			if _, revised := d.RevisionOf(v); revised || !view.HasVertex(v) {

@@ -360,3 +360,13 @@ func TestS25Hub(t *testing.T) {
 	require.Less(t, s.Steps, uint64(4000))
 	require.Equal(t, matcher.ReasonSkipped, out.Records[0].Notice.Reason)
 }
+
+// TestS25ExistsOfAVertexThatGoes: a match of one vertex that only denies something ends with its vertex.
+func TestS25ExistsOfAVertexThatGoes(t *testing.T) {
+	w := newWorld(t, true)
+	w.register(w.query("q", "MATCH (a:B) WHERE NOT (a)-[:X]->()", exists))
+	w.batch("+ c:B d T", "+q exists")
+	w.batch("-v c", "-q exists")
+	w.batch("+ c:B d X")
+	w.batch("- c d X", "+q exists")
+}
