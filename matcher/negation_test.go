@@ -325,6 +325,33 @@ func TestS25Limits(t *testing.T) {
 	t.Logf("%v", decided)
 }
 
+// TestS25Spill: a group of matches that one blocker ends is sorted on disk; beyond the limit of temporary files it is
+// left out, and the batch goes on.
+func TestS25Spill(t *testing.T) {
+	for _, limit := range []int64{0, 1} {
+		w := newWorld(t, true)
+		d := matchertest.NewDriverWith(t, matcher.EngineOptions{Backend: newCPU(t, 1, true), Planner: plan.New(),
+			Graph: dyngraph.NewGraph(dyngraph.Options{Directed: true}), Limits: matcher.Limits{Spill: limit}})
+		var text []string
+		for i := range 3000 {
+			text = append(text, fmt.Sprintf("+ hub v%d PAID", i))
+		}
+		d.Batch(w.messages(strings.Join(text, "; ")))
+		d.Batch(w.messages("+ hub x CLOSED"))
+		d.Register(w.query("q", "MATCH (a)-[:PAID]->(b) WHERE NOT (a)-[:CLOSED]->()"))
+		out := d.Batch(w.messages("- hub x CLOSED"))
+		if limit == 0 {
+			require.Len(t, out.Records, 3000)
+			continue
+		}
+		require.Len(t, out.Records, 1)
+		require.Equal(t, matcher.ReasonSkipped, out.Records[0].Notice.Reason)
+		require.Equal(t, matcher.CauseSpill, out.Decided[0].Cause)
+		out = d.Batch(w.messages("+ hub x CLOSED"))
+		require.Equal(t, matcher.Suspend, out.Decided[0].Action, "no notice can name the matches that end")
+	}
+}
+
 // TestS25Replay plays batch logs again on other backends, and the end of them after a restart in the middle.
 func TestS25Replay(t *testing.T) {
 	decisions := 0

@@ -84,7 +84,8 @@ func (c *collector) drop() {
 	c.file.Close()
 }
 
-// each hands the rows on, each once, and gives them back. Rows are borrowed until emit returns.
+// each hands the rows on, each once, and gives them back. Rows are borrowed until emit returns. Where they are more
+// than temporary files may hold, none is handed on.
 func (c *collector) each(ctx context.Context, emit func(matcher.Rows) error) error {
 	if c.sorter.Count() == 0 {
 		return nil
@@ -92,6 +93,11 @@ func (c *collector) each(ctx context.Context, emit func(matcher.Rows) error) err
 	defer c.sorter.Release()
 	sorted := c.sorter.Finish(nil)
 	sorted.File = &c.file
+	if sorted.Err != nil {
+		err := sorted.Err
+		sorted.Close()
+		return c.failed(err)
+	}
 	last := make([]uint32, 0, c.layout.Width())
 	return sorted.Each(ctx, 0, func(rows matcher.Rows) error {
 		if !c.repeats {

@@ -35,7 +35,7 @@ func (s *search) store(i int) error {
 			if err := s.keep(i, g, before); err != nil {
 				return err
 			}
-			if s.kept(i) >= req.Limit {
+			if r.kept >= req.Limit {
 				return errEnough
 			}
 			return nil
@@ -45,7 +45,7 @@ func (s *search) store(i int) error {
 			case last < 0 || r.stored[last].order < order:
 				r.stored = append(r.stored, stored{order: order, cause: cause})
 			case r.stored[last].order == order && last == again-1: // it was cut by the limit, and goes no further
-				r.stored[last].cause, r.stored[last].rows = cause, nil
+				s.void(i, last, cause)
 			}
 			return isLast(cause), nil
 		})
@@ -63,13 +63,12 @@ func (s *search) store(i int) error {
 	}
 }
 
-// kept returns how many rows of a request are stored.
-func (s *search) kept(i int) (n uint64) {
+// void drops the rows of a stored group, which is beyond its budget.
+func (s *search) void(i, group int, cause matcher.Cause) {
 	r := &s.state[i]
-	for k := range r.stored {
-		n += uint64(len(r.stored[k].rows) / (r.x.vertices + r.x.edges))
-	}
-	return n
+	g := &r.stored[group]
+	r.kept -= uint64(len(g.rows) / (r.x.vertices + r.x.edges))
+	g.cause, g.rows = cause, nil
 }
 
 // isLast reports whether no later group of a query is searched behind one that is beyond this limit.
@@ -97,10 +96,11 @@ func (s *search) keep(i int, g matcher.Group, before int) error {
 	x.taken = before + g.Rows.Len()
 	kept, err := s.test(i, rows)
 	if errors.Is(err, residual.ErrBudget) {
-		x.cause, x.rows = r.meter.Over(), nil
+		s.void(i, last, r.meter.Over())
 		return nil
 	}
 	x.rows = append(x.rows, kept.Data...)
+	r.kept += uint64(kept.Len())
 	return err
 }
 

@@ -19,8 +19,9 @@ type search struct {
 	emit    func(matcher.Group) error
 	over    matcher.Exceeded
 	state   []request
-	next    uint32 // order of the first net element whose groups here are not emitted
-	at      int    // request of the next such group
+	denied  []int  // the requests for queries with negations
+	next    uint32 // order of the first net element whose groups here are not all emitted
+	at      int    // of the next such group, the request: an index into denied
 }
 
 // request is what a search keeps for one request.
@@ -32,6 +33,7 @@ type request struct {
 	order  uint32        // of the group that filters at hand
 	begun  bool          // such a group is
 	stored []stored      // groups of a request with a limit, from the inner backend
+	kept   uint64        // rows of these
 }
 
 // stored is a group of the inner backend, filtered, or one that is beyond its budget.
@@ -59,6 +61,7 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 			continue
 		}
 		s.state[i].x = x
+		s.denied = append(s.denied, i)
 		if reqs[i].Want != matcher.WantRows {
 			s.state[i].done = true
 			if err := s.total(i); err != nil {
@@ -116,10 +119,7 @@ func (s *search) run() error {
 			s.results[i].SearchNS += results[i].SearchNS
 		}
 	}
-	if err := s.flush(uint32(len(s.b.d.Net)), 0); err != nil {
-		return err
-	}
-	return nil
+	return s.flush(uint32(len(s.b.d.Net)), 0)
 }
 
 // filter hands on a group of the inner backend, behind those here that come before it.
@@ -233,12 +233,12 @@ func (s *search) find(i int, order uint32, c *collector) (err error) {
 
 // flush emits the groups that are found here and come before a group of an order and a request.
 func (s *search) flush(order uint32, request int) error {
-	for s.next < order || s.next == order && s.at < request {
-		i, o := s.at, s.next
-		if s.at++; s.at == len(s.reqs) {
+	for s.next < order || s.next == order && s.denied[s.at] < request {
+		i, o := s.denied[s.at], s.next
+		if s.at++; s.at == len(s.denied) {
 			s.at, s.next = 0, s.next+1
 		}
-		if r := &s.state[i]; r.x == nil || r.done {
+		if s.state[i].done {
 			continue
 		}
 		if err := s.group(i, o); err != nil {
@@ -269,16 +269,16 @@ func (s *search) group(i int, order uint32) error {
 	c := b.newCollector(r.x, here, req.Budget, !own)
 	defer c.drop()
 	err := s.find(i, order, c)
+	if err == nil {
+		err = c.each(s.ctx, func(rows matcher.Rows) error {
+			if r.done {
+				return nil
+			}
+			return s.give(i, order, rows)
+		})
+	}
 	if errors.Is(err, residual.ErrBudget) {
 		return s.exceeded1(i, order, r.meter.Over())
 	}
-	if err != nil {
-		return err
-	}
-	return c.each(s.ctx, func(rows matcher.Rows) error {
-		if r.done {
-			return nil
-		}
-		return s.give(i, order, rows)
-	})
+	return err
 }
