@@ -21,14 +21,14 @@ type Groups struct {
 }
 
 // MaxStages bounds the WITHs of a query.
-const MaxStages = 1
+const MaxStages = 4
 
 // Stage is what stands up to a WITH, and the WITH. Its rows are the joins of the matches of its MATCH clauses that meet
 // Conditions. They are grouped by the keys; a group has one row at least.
 type Stage struct {
 	Matches    []MatchClause          `json:"matches"`
 	Conditions []*condition.Condition `json:"conditions,omitempty"`
-	// Vertices and Edges are the keys, as indexes of Groups.Vertices and Groups.Edges.
+	// Vertices and Edges are the keys, as indexes of Groups.Vertices and Groups.Edges. All stages have the same.
 	Vertices   []int       `json:"vertices,omitempty"`
 	Edges      []int       `json:"edges,omitempty"`
 	Aggregates []Aggregate `json:"aggregates"`
@@ -143,7 +143,7 @@ func (q *Query) validateGroups(directed bool) error {
 		return err
 	}
 	if n := len(g.Stages); n < 1 || n > MaxStages {
-		return q.bad("it has %d WITHs; a query has %d", n, MaxStages)
+		return q.bad("it has %d WITHs; a query has 1 to %d", n, MaxStages)
 	}
 	for s := range g.Stages {
 		if err := g.Stages[s].check(g); err != nil {
@@ -154,9 +154,21 @@ func (q *Query) validateGroups(directed bool) error {
 	if len(last.Vertices) != len(q.Vertices) || len(last.Edges) != len(q.Edges) {
 		return q.bad("its keys are not those of the last WITH")
 	}
-	for _, c := range last.Having {
-		if err := q.checkElements(c.Elements); err != nil {
-			return q.bad("%v", err)
+	known := 0
+	for s := range g.Stages {
+		known += len(g.Stages[s].Aggregates)
+		if !slices.Equal(g.Stages[s].Vertices, last.Vertices) || !slices.Equal(g.Stages[s].Edges, last.Edges) {
+			return q.bad("WITH %d has other keys than the last", s+1)
+		}
+		for _, c := range g.Stages[s].Having {
+			if err := q.checkElements(c.Elements); err != nil {
+				return q.bad("%v", err)
+			}
+			for _, r := range c.Elements {
+				if r.Aggregate && r.Index >= known {
+					return q.bad("WITH %d reads an aggregate of a later one", s+1)
+				}
+			}
 		}
 	}
 	if err := q.checkFields(); err != nil {

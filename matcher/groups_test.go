@@ -19,10 +19,16 @@ import (
 // TestS24BackendsPutOutTheSame drives two engines, one on cpu and one on reference, through random batches with groups:
 // conditions, parallel edges, replaced edges, revised vertices and edges that expire.
 func TestS24BackendsPutOutTheSame(t *testing.T) {
-	var seen struct{ begins, ends, revised, parallel, expired int }
-	all := func() bool { return min(seen.begins, seen.ends, seen.revised, seen.parallel, seen.expired) > 100 }
+	var seen struct{ begins, ends, revised, parallel, expired, stages int }
+	all := func() bool {
+		return min(seen.begins, seen.ends, seen.revised, seen.parallel, seen.expired, seen.stages) > 100
+	}
 	matchertest.ForSeedsUntil(t, 40, all, func(t *testing.T, rng *rand.Rand) {
 		c := groupCase(rng)
+		several := map[string]bool{}
+		for _, q := range c.Queries {
+			several[q.Name] = q.Groups != nil && len(q.Groups.Stages) > 1
+		}
 		kept := []int64{0, 1 + rng.Int64N(3), 1000 * (1 + rng.Int64N(30))}[rng.IntN(3)]
 		for _, out := range playBackends(t, rng, c, kept) {
 			seen.revised += count(out.Summary.Revised > 0)
@@ -32,6 +38,7 @@ func TestS24BackendsPutOutTheSame(t *testing.T) {
 				if r := &out.Records[i]; r.Kind == matcher.EventMatches && r.Aggregates != nil && !r.Snapshot {
 					seen.begins += count(r.Sign > 0)
 					seen.ends += count(r.Sign < 0)
+					seen.stages += count(several[r.Query])
 				}
 			}
 		}
@@ -257,4 +264,26 @@ func hubCase(rng *rand.Rand, schema *property.Schema) *matchertest.Case {
 	}
 	c.Batches = matchertest.Cut(rng, c.Messages)
 	return c
+}
+
+// TestS24Stages has a second WITH: what goes on from a burst, and what is passed through.
+func TestS24Stages(t *testing.T) {
+	w := paymentsWorld(t)
+	w.register(w.query("gather", "MATCH ()-[o:T]->(m) MATCH (s)-[t:T]->(m) WHERE t.ts <= o.ts AND o.ts - t.ts <= 10 "+
+		"WITH m, o, count(DISTINCT s) AS n WHERE n >= 2 "+
+		"MATCH (m)-[u:T]->(d) WHERE o.ts <= u.ts AND u.ts - o.ts <= 20 "+
+		"WITH m, o, n, count(DISTINCT d) AS k WHERE k >= 2 RETURN m, o, n, k"))
+	w.register(w.query("pass", "MATCH ()-[i:T]->(m) WITH m, sum(i.amount) AS si WHERE si >= 10 "+
+		"MATCH (m)-[o:T]->() WITH m, si, sum(o.amount) AS so WHERE 10 * so >= 9 * si"))
+	step := func(text string, want ...string) {
+		t.Helper()
+		msgs := w.messages(text)
+		w.shows(w.cpu.Batch(msgs), want...)
+		w.shows(w.other.Batch(msgs), want...)
+	}
+	step("+ a m T ts=1 amount=5; + b m T ts=2 amount=5")
+	step("+ m x T ts=5 amount=4")
+	step("+ m y T ts=9 amount=5", "+gather m [2 2]", "+pass m [10.00 9.00]")
+	step("+ c m T ts=3 amount=1", "-pass m [10.00 9.00]", "+gather m [3 2]")
+	step("- a m T", "-gather m [2 2]") // c has two senders before it still
 }

@@ -14,12 +14,13 @@ import (
 )
 
 // TestS24DocumentedThresholds runs the queries of docs/patterns.md on payments that 24 accounts send to one within a
-// day, and that 6 accounts pass on: each has matches, and begins with the payment that it waits for.
+// day, that 6 accounts pass on, and that the one pays out again: each has matches, and begins with the payment that it
+// waits for.
 func TestS24DocumentedThresholds(t *testing.T) {
 	_, c := patternsPage(t, "Thresholds", "How it differs")
 	queries, err := c.BuildQueries()
 	require.NoError(t, err)
-	require.Len(t, queries, 3)
+	require.Len(t, queries, 5)
 	m, err := monitor.Open(monitor.Options{Properties: c.Graph.Schema(), Threads: 1})
 	require.NoError(t, err)
 	defer m.Close()
@@ -58,7 +59,16 @@ func TestS24DocumentedThresholds(t *testing.T) {
 		apply(24+2*i, pay("a", fmt.Sprint("m", i)))
 		apply(25+2*i, pay(fmt.Sprint("m", i), "b"))
 	}
+	for i := range 8 {
+		apply(36+i, pay("hub", fmt.Sprint("d", i)))
+	}
+	for i := range 20 {
+		apply(44+i, pay("hub", fmt.Sprint("d", 8+i)))
+	}
 	require.Equal(t, []int{19}, found["busy"])
 	require.Equal(t, []int{19, 20, 21, 22, 23}, found["fan-in"])
 	require.Equal(t, []int{31}, found["scatter-gather"])
+	require.Equal(t, []int{39, 39, 39, 39, 39}, found["gather-scatter"]) // of the five bursts
+	require.Len(t, found["pass-through"], 1)
+	require.Greater(t, found["pass-through"][0], 50)
 }

@@ -38,7 +38,8 @@ type batch struct {
 	keys     map[string][]uint32 // of the groups that the batch may change
 	hubs     map[uint32][]hubChange
 	rows     accumulator
-	revising bool // the batch revises vertices
+	counts   []*batch // of a query with several stages: one that counts each
+	revising bool     // the batch revises vertices
 	// stateless has no state used: vertices are revised that matter to the query.
 	stateless bool
 	// sums and distinct tell what the aggregates need of a window.
@@ -53,12 +54,13 @@ func (x *program) evaluate(ctx context.Context, g *dyngraph.Graph, d *dyngraph.D
 	for which := range b.views {
 		b.views[which] = newSearch(ctx, x, g, dyngraph.Which(which), m)
 	}
+	b.count(ctx, m)
 	o := &outcome{}
 	if x.shape != nil {
 		b.prepareHubs()
 	}
 	err := b.all(o)
-	for _, s := range b.views {
+	for _, s := range b.searches() {
 		if err == nil {
 			err = s.spend()
 		}
@@ -94,6 +96,12 @@ func (b *batch) all(o *outcome) error {
 		return err
 	}
 	for _, keys := range b.keys {
+		if b.counts != nil {
+			if err := b.compareStages(o, keys); err != nil {
+				return err
+			}
+			continue
+		}
 		before, err := b.group(dyngraph.Old, keys)
 		if err != nil {
 			return err
@@ -168,7 +176,9 @@ func (b *batch) group(which dyngraph.Which, keys []uint32) (group, error) {
 	}
 	if g.rows = b.rows.rows; g.rows > 0 {
 		g.values = b.rows.values(b.x.stage.Aggregates)
-		g.holds = b.x.having(s.view, keys, g.values)
+		if b.x.first == 0 && b.x.at == 0 {
+			g.holds = b.x.having(s.view, keys, g.values)
+		}
 	}
 	return g, nil
 }
@@ -176,6 +186,9 @@ func (b *batch) group(which dyngraph.Which, keys []uint32) (group, error) {
 // noteChanges notes the changed elements of the row that is bound.
 func (b *batch) noteChanges(s *search, g *group) {
 	for _, e := range s.edges {
+		if e == unbound {
+			continue
+		}
 		if order, ok := b.orderOf(dyngraph.EdgeIndex(e), s.view.Which()); ok {
 			g.note(order)
 		}
@@ -184,6 +197,9 @@ func (b *batch) noteChanges(s *search, g *group) {
 		return
 	}
 	for u, v := range s.vertices {
+		if v == unbound {
+			continue
+		}
 		if order, ok := b.revision(u, v, s.view.Which()); ok {
 			g.note(order)
 		}

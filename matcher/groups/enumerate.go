@@ -33,6 +33,7 @@ func (x *program) enumerate(ctx context.Context, g *dyngraph.Graph, which dyngra
 		return rows, b.views[which].steps, err
 	}
 	b.delta = nil
+	b.count(ctx, m)
 	counted := newSearch(ctx, x, g, which, m)
 	s := b.views[which]
 	s.found = func() error {
@@ -42,9 +43,15 @@ func (x *program) enumerate(ctx context.Context, g *dyngraph.Graph, which dyngra
 			return nil
 		}
 		keys := b.boundKeys(s)
-		b.views[which] = counted
-		found, err := b.group(which, keys)
-		b.views[which] = s
+		var found group
+		var err error
+		if b.counts != nil {
+			found, _, err = b.stages(which, keys)
+		} else {
+			b.views[which] = counted
+			found, err = b.group(which, keys)
+			b.views[which] = s
+		}
 		if err != nil || !found.holds {
 			return err
 		}
@@ -58,13 +65,13 @@ func (x *program) enumerate(ctx context.Context, g *dyngraph.Graph, which dyngra
 		return nil
 	}
 	err = x.eachSeed(s)
-	steps = s.steps + counted.steps
-	if err == nil || errors.Is(err, errFound) {
+	if errors.Is(err, errFound) {
 		err = nil
-		for _, s := range []*search{s, counted} {
-			if err == nil {
-				err = s.spend()
-			}
+	}
+	for _, s := range append(b.searches(), counted) {
+		steps += s.steps
+		if err == nil {
+			err = s.spend()
 		}
 	}
 	slices.SortFunc(rows, func(a, b []uint32) int { return x.compare(s.view, a, b) })

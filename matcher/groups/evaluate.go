@@ -74,7 +74,7 @@ func (a *accumulator) add(s *search) {
 
 // summand is what a row adds to a sum.
 func (s *search) summand(i int) property.Value {
-	reads := s.x.plan.Groups.Stages[0].Sums[i]
+	reads := s.x.plan.Groups.Stages[s.x.at].Sums[i]
 	values := make([]property.Value, 0, 8)
 	for _, r := range reads {
 		images := s.vertices
@@ -131,7 +131,7 @@ func (s int128) big() *big.Int {
 // having reports whether the conditions behind WITH are true for keys with aggregates, in a view.
 func (x *program) having(view dyngraph.View, keys []uint32, values []condition.Wide) bool {
 	for i, c := range x.stage.Having {
-		reads := x.plan.Groups.Stages[0].Having[i]
+		reads := x.plan.Groups.Stages[x.at].Having[i]
 		read := make([]condition.Wide, len(reads))
 		for k, r := range reads {
 			switch {
@@ -168,6 +168,9 @@ func (s *search) bindKeyEdges(i int, keys []uint32, f func() error) error {
 		return f()
 	}
 	e := s.x.stage.Edges[i]
+	if !s.x.own[e] {
+		return s.withGiven(e, dyngraph.EdgeIndex(keys[i]), func() error { return s.bindKeyEdges(i+1, keys, f) })
+	}
 	for _, reversed := range s.x.orientations(e) {
 		if err := s.withEdge(e, dyngraph.EdgeIndex(keys[i]), reversed, func() error {
 			return s.bindKeyEdges(i+1, keys, f)
@@ -176,6 +179,18 @@ func (s *search) bindKeyEdges(i int, keys []uint32, f func() error) error {
 		}
 	}
 	return nil
+}
+
+// withGiven calls f with a key edge of an earlier stage mapped, without its ends.
+func (s *search) withGiven(e int, d dyngraph.EdgeIndex, f func() error) error {
+	_, _, label := s.view.Edge(d)
+	if !s.view.Visible(d) || !matcher.LabelFits(s.x.edgeLabels[e], label) {
+		return nil
+	}
+	s.edges[e] = uint32(d)
+	err := f()
+	s.edges[e] = unbound
+	return err
 }
 
 // orientations are the ways in which a data edge can be the image of a pattern edge: along, and reversed.

@@ -32,6 +32,14 @@ type program struct {
 	fromKeys             order
 
 	shape *shape // nil where no state is kept of hubs
+
+	// own tells which edges the program maps; the keys among the others are given, without their ends.
+	own []bool
+	// Of a query with several stages, the program finds keys, over the elements of all of them; counts are the programs
+	// that count the groups of each. nil with one stage.
+	counts []*program
+	at     int // index of the stage
+	first  int // index of its first aggregate
 }
 
 // order says how pattern edges are mapped one after the other.
@@ -50,27 +58,50 @@ type step struct {
 }
 
 func newProgram(p *matcher.Plan, hubDegree int) *program {
+	n := len(p.Query.Groups.Stages)
+	x := programOf(p, 0, n)
+	if n == 1 {
+		x.shape = shapeOf(x, hubDegree)
+		return x
+	}
+	first := 0
+	for at := range n {
+		c := programOf(p, at, at+1)
+		c.asked, c.at, c.first = x.asked, at, first
+		first += len(c.stage.Aggregates)
+		x.counts = append(x.counts, c)
+	}
+	return x
+}
+
+// programOf makes a program of the stages from one to before another.
+func programOf(p *matcher.Plan, from, to int) *program {
 	g := p.Query.Groups
-	x := &program{plan: p, query: p.Query, g: g, stage: &g.Stages[0], directed: p.Directed,
+	x := &program{plan: p, query: p.Query, g: g, stage: &g.Stages[from], own: make([]bool, len(g.Edges)),
+		directed:     p.Directed,
 		vertexLabels: p.Groups.VertexLabels, edgeLabels: p.Groups.EdgeLabels,
 		ownEdge: make([][]*matcher.Condition, len(g.Edges)), ownVertex: make([][]*matcher.Condition, len(g.Vertices)),
 		asked: make([]matcher.Asked, len(g.Vertices)), apart: make([][]int, len(g.Vertices)),
 		apartEdges: make([][]int, len(g.Edges))}
-	of := &p.Groups.Stages[0]
-	for i := range of.Conditions {
-		x.addCondition(&of.Conditions[i])
+	for at := from; at < to; at++ {
+		of := &p.Groups.Stages[at]
+		for i := range of.Conditions {
+			x.addCondition(&of.Conditions[i])
+		}
+		x.addAsked(&g.Stages[at], of)
+		for _, m := range g.Stages[at].Matches {
+			for _, v := range m.Vertices {
+				x.apart[v] = append(x.apart[v], without(m.Vertices, v)...)
+			}
+			for _, e := range m.Edges {
+				x.apartEdges[e], x.own[e] = without(m.Edges, e), true
+			}
+		}
 	}
-	x.addAsked(of)
-	for _, m := range x.stage.Matches {
-		for _, v := range m.Vertices {
-			x.apart[v] = append(x.apart[v], without(m.Vertices, v)...)
-		}
-		for _, e := range m.Edges {
-			x.apartEdges[e] = without(m.Edges, e)
-		}
+	for v := range x.asked {
+		slices.Sort(x.asked[v].Columns)
 	}
 	x.orders()
-	x.shape = shapeOf(x, hubDegree)
 	return x
 }
 
@@ -91,7 +122,7 @@ func (x *program) addCondition(c *matcher.Condition) {
 }
 
 // addAsked collects what conditions, aggregates and conditions behind WITH ask about each vertex.
-func (x *program) addAsked(of *matcher.StagePlan) {
+func (x *program) addAsked(stage *matcher.Stage, of *matcher.StagePlan) {
 	read := func(elements int, reads []matcher.Read, c *matcher.Condition) {
 		for _, r := range reads {
 			if r.Element.Edge || r.Element.Aggregate {
@@ -111,7 +142,7 @@ func (x *program) addAsked(of *matcher.StagePlan) {
 		c := &of.Conditions[i]
 		read(len(c.Elements), c.Reads, c)
 	}
-	for i, c := range x.stage.Having {
+	for i, c := range stage.Having {
 		reads := slices.Clone(of.Having[i])
 		for k, r := range reads {
 			switch {
@@ -126,9 +157,6 @@ func (x *program) addAsked(of *matcher.StagePlan) {
 	}
 	for _, reads := range of.Sums {
 		read(0, reads, nil)
-	}
-	for v := range x.asked {
-		slices.Sort(x.asked[v].Columns)
 	}
 }
 
@@ -167,7 +195,11 @@ func (x *program) orders() {
 		b.vertices[v] = true
 	}
 	for _, e := range x.stage.Edges {
-		b.bindEdge(x, e)
+		if x.own[e] {
+			b.bindEdge(x, e)
+		} else {
+			b.edges[e] = true
+		}
 	}
 	x.fromKeys = x.orderFrom(b, false)
 }
@@ -216,7 +248,7 @@ func (x *program) nextEdge(b bound) int {
 	best, least := -1, 0
 	for e, of := range x.g.Edges {
 		from, to := b.vertices[of.From], b.vertices[of.To]
-		if b.edges[e] || !from && !to {
+		if b.edges[e] || !from && !to || !x.own[e] {
 			continue
 		}
 		cost := 0

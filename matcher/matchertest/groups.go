@@ -45,8 +45,53 @@ func (c *Case) Group(rng *rand.Rand, q *matcher.Query) *matcher.Query {
 	for i := range 1 + rng.IntN(3) {
 		g.Stages[0].Aggregates = append(g.Stages[0].Aggregates, c.aggregate(rng, q, fmt.Sprint("n", i)))
 	}
-	c.having(rng, &grouped)
+	for len(stage.Vertices) > 0 && len(g.Stages) < 3 && rng.IntN(3) == 0 {
+		c.nextStage(rng, g)
+	}
+	for s := range g.Stages {
+		c.having(rng, &grouped, s)
+	}
 	return &grouped
+}
+
+// nextStage adds a stage with the keys of the first: the edges of a key vertex, perhaps later ones than a key edge.
+func (c *Case) nextStage(rng *rand.Rand, g *matcher.Groups) {
+	first := &g.Stages[0]
+	v, e := len(g.Vertices), len(g.Edges)
+	label, anyOf := patternLabels(rng, c.Labels.Vertex)
+	if c.Schema.Several() {
+		label, anyOf = "", nil
+	}
+	g.Vertices = append(slices.Clone(g.Vertices), matcher.QueryVertex{Name: fmt.Sprint("x", v), Label: label,
+		AnyOf: anyOf})
+	label, anyOf = patternLabels(rng, c.Labels.Edge)
+	edge := matcher.QueryEdge{Name: fmt.Sprint("y", e), From: first.Vertices[rng.IntN(len(first.Vertices))], To: v,
+		Label: label, AnyOf: anyOf, Either: !c.Directed || rng.IntN(4) == 0}
+	key := edge.From
+	if rng.IntN(2) == 0 {
+		edge.From, edge.To = edge.To, edge.From
+	}
+	g.Edges = append(slices.Clone(g.Edges), edge)
+	stage := matcher.Stage{Vertices: first.Vertices, Edges: first.Edges,
+		Matches: []matcher.MatchClause{{Vertices: []int{key, v}, Edges: []int{e}}}}
+	union := &matcher.Query{Vertices: g.Vertices, Edges: g.Edges}
+	scope := ScopeOf(c.Schema, union)
+	if len(first.Edges) > 0 {
+		before := &condition.Expr{Op: condition.OpCompare, Chain: []condition.Relation{condition.Le},
+			Args: []*condition.Expr{read(g.Edges[first.Edges[0]].Name, "ts"), read(edge.Name, "ts")}}
+		if all, err := condition.Split(scope, before); err == nil {
+			stage.Conditions = all
+		}
+	}
+	a := matcher.Aggregate{Name: fmt.Sprint("k", e), Function: matcher.Function(rng.IntN(2))}
+	if a.Function == matcher.CountDistinct {
+		a.Of = &condition.Ref{Index: v}
+	}
+	if f, err := condition.NewFormula(scope, read(edge.Name, "n")); err == nil && f.Type.Exact() && rng.IntN(2) == 0 {
+		a = matcher.Aggregate{Name: a.Name, Function: matcher.Sum, Formula: f}
+	}
+	stage.Aggregates = []matcher.Aggregate{a}
+	g.Stages = append(g.Stages, stage)
 }
 
 // clauses deals the edges of a pattern out to clauses.
@@ -85,12 +130,16 @@ func (c *Case) aggregate(rng *rand.Rand, q *matcher.Query, name string) matcher.
 	return matcher.Aggregate{Name: name}
 }
 
-// having gives a query with WITH conditions on its aggregates and keys.
-func (c *Case) having(rng *rand.Rand, q *matcher.Query) {
+// having gives a stage conditions on its aggregates, those of earlier ones, and keys.
+func (c *Case) having(rng *rand.Rand, q *matcher.Query, stage int) {
 	w := &whereSource{Rand: rng, scope: ScopeOf(c.Schema, q), q: q}
 	w.scope.Aggregates = map[string]condition.Slot{}
 	var names []string
-	for i, a := range q.Groups.Aggregates() {
+	known := 0
+	for s := range stage + 1 {
+		known += len(q.Groups.Stages[s].Aggregates)
+	}
+	for i, a := range q.Groups.Aggregates()[:known] {
 		names = append(names, a.Name)
 		w.scope.Aggregates[a.Name] = condition.Slot{Element: condition.Ref{Aggregate: true, Index: i}, Property: a.Name,
 			Type: a.Type()}
@@ -116,7 +165,7 @@ func (c *Case) having(rng *rand.Rand, q *matcher.Query) {
 				condition.Ne}[rng.IntN(5)]}}
 		all, err := condition.Split(w.scope, e)
 		if err == nil {
-			q.Groups.Stages[0].Having = all
+			q.Groups.Stages[stage].Having = all
 			return
 		}
 	}

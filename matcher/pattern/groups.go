@@ -17,14 +17,18 @@ func (p *cypherBuilder) groups(ast *cypherQuery, src []byte, declared Declared) 
 			"end with WITH and RETURN")
 	}
 	if n := len(ast.stages); n > matcher.MaxStages {
-		return nil, p.fail(at(ast.stages[matcher.MaxStages].with.pos), "a second WITH is not supported; a query has "+
-			"one")
+		return nil, p.fail(at(ast.stages[matcher.MaxStages].with.pos), "a query has at most %d WITHs",
+			matcher.MaxStages)
 	}
 	g := &matcher.Groups{}
 	wheres := make([][]*condition.Expr, len(ast.stages))
-	maps := make([]int, len(ast.stages)) // of p.maps, at the end of each stage
+	ends := make([]stageEnd, len(ast.stages))
 	for s, stage := range ast.stages {
 		var of matcher.Stage
+		before := stageEnd{}
+		if s > 0 {
+			before = ends[s-1]
+		}
 		for _, m := range stage.matches {
 			where, err := p.clauseOf(m)
 			if err != nil {
@@ -37,12 +41,30 @@ func (p *cypherBuilder) groups(ast *cypherQuery, src []byte, declared Declared) 
 				return nil, p.fail(at(m.paths[0].head.pos), "a MATCH without an edge beside WITH is not supported; "+
 					"name the vertex in the MATCH with its edges")
 			}
+			for _, v := range p.clause.Vertices {
+				if v < before.vertices && !slices.Contains(before.keys, v) {
+					return nil, p.fail(at(m.paths[0].head.pos), "the MATCH names %s, which the WITH before it leaves "+
+						"out; name it there as a key, or give the vertex another name", short(p.vertices[v].Name))
+				}
+			}
 			of.Matches = append(of.Matches, p.clause)
 		}
-		if err := p.checkJoined(stage, of.Matches); err != nil {
+		if err := p.checkJoined(stage, of.Matches, before.keys); err != nil {
 			return nil, err
 		}
-		maps[s] = len(p.maps)
+		ends[s] = stageEnd{vertices: len(p.vertices), edges: len(p.edges), maps: len(p.maps)}
+		for _, item := range stage.with.items {
+			if item.key == nil {
+				continue
+			}
+			name, err := p.variable(item.key, inWhere)
+			if err != nil {
+				return nil, err
+			}
+			if v, ok := p.vertexOf[name]; ok {
+				ends[s].keys = append(ends[s].keys, v)
+			}
+		}
 		g.Stages = append(g.Stages, of)
 	}
 	onePerLabel := p.opt.OnePerLabel
@@ -65,21 +87,30 @@ func (p *cypherBuilder) groups(ast *cypherQuery, src []byte, declared Declared) 
 		return nil, err
 	}
 	var all []*condition.Expr
-	from := 0
+	b := &stageBuilder{cypherBuilder: p, r: r, elements: scope, carried: make(map[string]bool)}
+	var from stageEnd
 	for s, stage := range ast.stages {
-		exprs := append(slices.Clone(mapped[entriesOf(p.maps[:from]):entriesOf(p.maps[:maps[s]])]), wheres[s]...)
-		from = maps[s]
-		more, err := p.stage(r, &g.Stages[s], stage, exprs, scope)
+		exprs := append(slices.Clone(mapped[entriesOf(p.maps[:from.maps]):entriesOf(p.maps[:ends[s].maps])]),
+			wheres[s]...)
+		b.from, b.to = from, ends[s]
+		from = ends[s]
+		more, err := b.stage(s, stage, exprs)
 		if err != nil {
 			return nil, err
 		}
 		all = append(append(all, exprs...), more...)
 	}
-	if err := p.groupReturns(r, ast.fields, p.keyScope(r, scope)); err != nil {
+	if err := p.groupReturns(r, ast.fields, b.keyScope()); err != nil {
 		return nil, err
 	}
 	r.Parameters = parameters(append(all, ast.fields.values()...))
 	return r, nil
+}
+
+// stageEnd is how many elements and property maps there are up to a WITH, and which vertices are its keys.
+type stageEnd struct {
+	vertices, edges, maps int
+	keys                  []int
 }
 
 // entriesOf returns how many conditions property maps make.
@@ -102,13 +133,16 @@ func (p *cypherBuilder) clauseOf(m *cypherMatch) (*condition.Expr, error) {
 }
 
 // checkJoined refuses a MATCH that shares no vertex with those before it, and one that is not connected itself.
-func (p *cypherBuilder) checkJoined(stage *cypherStage, clauses []matcher.MatchClause) error {
-	joined := slices.Clone(clauses[0].Vertices)
+func (p *cypherBuilder) checkJoined(stage *cypherStage, clauses []matcher.MatchClause, keys []int) error {
+	joined := slices.Clone(keys)
+	if keys == nil {
+		joined = slices.Clone(clauses[0].Vertices)
+	}
 	for i, c := range clauses {
 		where := at(stage.matches[i].paths[0].head.pos)
-		if i > 0 && !slices.ContainsFunc(c.Vertices, func(v int) bool { return slices.Contains(joined, v) }) {
-			return p.fail(where, "the MATCH shares no vertex with those before it; join them by a vertex, or make two "+
-				"queries")
+		if !slices.ContainsFunc(c.Vertices, func(v int) bool { return slices.Contains(joined, v) }) {
+			return p.fail(where, "the MATCH shares no vertex with those before it, or the keys of the WITH before it; "+
+				"join them by a vertex, or make two queries")
 		}
 		reached := []int{c.Vertices[0]}
 		for grown := true; grown; {
@@ -132,47 +166,52 @@ func (p *cypherBuilder) checkJoined(stage *cypherStage, clauses []matcher.MatchC
 	return nil
 }
 
+// stageBuilder resolves one stage after the other.
+type stageBuilder struct {
+	*cypherBuilder
+	r        *Rule
+	elements *condition.Scope // all of them
+	from, to stageEnd         // of the stage in hand
+	carried  map[string]bool  // aggregates that the last WITH names
+}
+
 // stage resolves the conditions, keys and aggregates of a stage, and returns its further expressions.
-func (p *cypherBuilder) stage(r *Rule, s *matcher.Stage, ast *cypherStage, exprs []*condition.Expr,
-	scope *condition.Scope) ([]*condition.Expr, error) {
-	conditions, err := condition.Split(scope, exprs...)
+func (p *stageBuilder) stage(at int, ast *cypherStage, exprs []*condition.Expr) ([]*condition.Expr, error) {
+	s := &p.r.Query.Groups.Stages[at]
+	for _, e := range exprs {
+		if err := p.inScope(e); err != nil {
+			return nil, err
+		}
+	}
+	conditions, err := condition.Split(p.elements, exprs...)
 	if err != nil {
 		return nil, p.located(err)
 	}
-	s.Conditions = append(p.labelConditions(), conditions...)
-	var more []*condition.Expr
-	taken := make(map[string]bool)
-	for _, item := range ast.with.items {
-		if item.key != nil {
-			if err := p.key(r, s, item, scope); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		a, err := p.aggregateOf(item, scope)
-		if err != nil {
-			return nil, err
-		}
-		if _, isElement := scope.Elements[a.Name]; isElement || taken[a.Name] {
-			return nil, p.fail(at(item.as.pos), "the name %s is taken; give the aggregate another one", short(a.Name))
-		}
-		taken[a.Name] = true
-		s.Aggregates = append(s.Aggregates, a)
-		if item.value != nil {
-			more = append(more, item.value)
+	for _, c := range p.labelConditions() {
+		if v := c.Elements[0].Index; p.from.vertices <= v && v < p.to.vertices {
+			s.Conditions = append(s.Conditions, c)
 		}
 	}
+	s.Conditions = append(s.Conditions, conditions...)
+	more, err := p.items(at, s, ast)
+	if err != nil {
+		return nil, err
+	}
+	where := position{ast.with.pos.Line, ast.with.pos.Column}
 	switch {
 	case len(s.Vertices)+len(s.Edges) == 0:
-		return nil, p.fail(at(ast.with.pos), "WITH has no key; name the vertices or edges to group by, or set "+
+		return nil, p.fail(where, "WITH has no key; name the vertices or edges to group by, or set "+
 			"emit: counts on a query without WITH")
 	case len(s.Aggregates) == 0:
-		return nil, p.fail(at(ast.with.pos), "WITH has no aggregate; add one, as in count(*) AS n, or leave WITH out")
+		return nil, p.fail(where, "WITH has no aggregate; add one, as in count(*) AS n, or leave WITH out")
+	}
+	if err := p.sameKeys(at, where); err != nil {
+		return nil, err
 	}
 	if ast.with.where == nil {
 		return more, nil
 	}
-	keys := p.keyScope(r, scope)
+	keys := p.keyScope()
 	if err := p.readsKeys(ast.with.where, keys, "WHERE"); err != nil {
 		return nil, err
 	}
@@ -182,28 +221,131 @@ func (p *cypherBuilder) stage(r *Rule, s *matcher.Stage, ast *cypherStage, exprs
 	return append(more, ast.with.where), nil
 }
 
-// key adds a key to a stage and to the query.
-func (p *cypherBuilder) key(r *Rule, s *matcher.Stage, item *cypherWithItem, scope *condition.Scope) error {
-	name, err := p.variable(item.key, inWhere)
-	if err != nil {
-		return err
+// items resolves what WITH lists.
+func (p *stageBuilder) items(at int, s *matcher.Stage, ast *cypherStage) (more []*condition.Expr, err error) {
+	carried := make(map[string]bool)
+	taken := make(map[string]bool)
+	for _, a := range p.r.Query.Groups.Aggregates() {
+		taken[a.Name] = true
 	}
+	for _, item := range ast.with.items {
+		if item.key != nil {
+			name, err := p.variable(item.key, inWhere)
+			if err != nil {
+				return nil, err
+			}
+			if p.carried[name] {
+				carried[name] = true
+				continue
+			}
+			if err := p.key(at, s, item, name); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		a, err := p.aggregateOf(item, p.elements)
+		if err != nil {
+			return nil, err
+		}
+		if a.Formula != nil {
+			err = p.inScope(item.value)
+		} else if item.of != nil {
+			name, nameErr := p.variable(item.of, inWhere)
+			if nameErr != nil {
+				return nil, nameErr
+			}
+			err = p.inScope(&condition.Expr{Op: condition.OpProperty, Text: name, Pos: pos(item.of.pos)})
+		}
+		if err != nil {
+			return nil, err
+		}
+		if _, isElement := p.elements.Elements[a.Name]; isElement || taken[a.Name] {
+			return nil, p.fail(position{item.as.pos.Line, item.as.pos.Column},
+				"the name %s is taken; give the aggregate another one", short(a.Name))
+		}
+		taken[a.Name], carried[a.Name] = true, true
+		s.Aggregates = append(s.Aggregates, a)
+		if item.value != nil {
+			more = append(more, item.value)
+		}
+	}
+	p.carried = carried
+	return more, nil
+}
+
+// inScope refuses an expression that reads an element which the WITH before the stage leaves out.
+func (p *stageBuilder) inScope(e *condition.Expr) (err error) {
+	e.Walk(func(n *condition.Expr) {
+		if err == nil && n.Op == condition.OpProperty && !p.visible(n.Text) {
+			err = p.fail(position{n.Pos.Line, n.Pos.Col}, "the WITH before it leaves out %s; name it there as a key",
+				short(n.Text))
+		}
+	})
+	return err
+}
+
+// visible reports whether the stage in hand may read an element: it mentions it, or it is a key.
+func (p *stageBuilder) visible(name string) bool {
+	ref := p.elements.Elements[name].Ref
+	first := &p.r.Query.Groups.Stages[0]
+	if ref.Edge {
+		return ref.Index >= p.from.edges || slices.Contains(first.Edges, ref.Index)
+	}
+	return ref.Index >= p.from.vertices || slices.Contains(first.Vertices, ref.Index)
+}
+
+// key adds a key to a stage, and that of the first stage to the query.
+func (p *stageBuilder) key(at int, s *matcher.Stage, item *cypherWithItem, name string) error {
+	where := position{item.pos.Line, item.pos.Column}
 	if !p.known(name) {
-		return p.fail(at(item.pos), "WITH names %s, which no MATCH mentions", short(name))
+		return p.fail(where, "WITH names %s, which no MATCH mentions", short(name))
 	}
-	ref, q := scope.Elements[name].Ref, r.Query
+	ref, q := p.elements.Elements[name].Ref, p.r.Query
 	if ref.Edge && slices.Contains(s.Edges, ref.Index) || !ref.Edge && slices.Contains(s.Vertices, ref.Index) {
-		return p.fail(at(item.pos), "the key %s stands twice", short(name))
+		return p.fail(where, "the key %s stands twice", short(name))
 	}
-	if !ref.Edge {
-		s.Vertices, q.Vertices = append(s.Vertices, ref.Index), append(q.Vertices, q.Groups.Vertices[ref.Index])
+	first := &q.Groups.Stages[0]
+	if at > 0 && !slices.Contains(first.Vertices, ref.Index) && !ref.Edge ||
+		at > 0 && !slices.Contains(first.Edges, ref.Index) && ref.Edge {
+		return p.fail(where, "%s is a key that the first WITH has not; all WITHs of a query have the same keys",
+			short(name))
+	}
+	if ref.Edge {
+		s.Edges = append(s.Edges, ref.Index)
 	} else {
-		s.Edges, q.Edges = append(s.Edges, ref.Index), append(q.Edges, q.Groups.Edges[ref.Index])
+		s.Vertices = append(s.Vertices, ref.Index)
+	}
+	if at > 0 {
+		return nil
+	}
+	if ref.Edge {
+		q.Edges = append(q.Edges, q.Groups.Edges[ref.Index])
+	} else {
+		q.Vertices = append(q.Vertices, q.Groups.Vertices[ref.Index])
 	}
 	for i, e := range s.Edges {
 		of := q.Groups.Edges[e]
 		q.Edges[i].From, q.Edges[i].To = slices.Index(s.Vertices, of.From), slices.Index(s.Vertices, of.To)
 	}
+	return nil
+}
+
+// sameKeys checks that a later WITH keeps all keys, and puts them in the order of the first.
+func (p *stageBuilder) sameKeys(at int, where position) error {
+	first, s := &p.r.Query.Groups.Stages[0], &p.r.Query.Groups.Stages[at]
+	for i, v := range first.Vertices {
+		if !slices.Contains(s.Vertices, v) {
+			return p.fail(where, "WITH leaves out the key %s; all WITHs of a query have the same keys",
+				short(p.r.Query.Vertices[i].Name))
+		}
+	}
+	for i, e := range first.Edges {
+		if !slices.Contains(s.Edges, e) {
+			return p.fail(where, "WITH leaves out the key %s; all WITHs of a query have the same keys",
+				short(p.r.Query.Edges[i].Name))
+		}
+	}
+	s.Vertices, s.Edges = first.Vertices, first.Edges
 	return nil
 }
 
@@ -243,20 +385,24 @@ func (p *cypherBuilder) aggregateOf(item *cypherWithItem, scope *condition.Scope
 	return a, nil
 }
 
-// keyScope is what expressions behind WITH may read: keys and aggregates, by their indexes in the query.
-func (p *cypherBuilder) keyScope(r *Rule, scope *condition.Scope) *condition.Scope {
+// keyScope is what expressions behind WITH may read: keys and the aggregates that it names, by their indexes in the
+// query.
+func (p *stageBuilder) keyScope() *condition.Scope {
+	q, scope := p.r.Query, p.elements
 	keys := &condition.Scope{Schema: scope.Schema, Parameters: scope.Parameters,
 		Elements: make(map[string]condition.Element), Aggregates: make(map[string]condition.Slot)}
-	for i, v := range r.Query.Vertices {
+	for i, v := range q.Vertices {
 		keys.Elements[v.Name] = condition.Element{Ref: condition.Ref{Index: i}, Labels: scope.Elements[v.Name].Labels}
 	}
-	for i, e := range r.Query.Edges {
+	for i, e := range q.Edges {
 		keys.Elements[e.Name] = condition.Element{Ref: condition.Ref{Edge: true, Index: i},
 			Labels: scope.Elements[e.Name].Labels}
 	}
-	for i, a := range r.Query.Groups.Aggregates() {
-		keys.Aggregates[a.Name] = condition.Slot{Element: condition.Ref{Aggregate: true, Index: i}, Property: a.Name,
-			Type: a.Type()}
+	for i, a := range q.Groups.Aggregates() {
+		if p.carried[a.Name] {
+			keys.Aggregates[a.Name] = condition.Slot{Element: condition.Ref{Aggregate: true, Index: i},
+				Property: a.Name, Type: a.Type()}
+		}
 	}
 	return keys
 }
@@ -282,8 +428,10 @@ func (p *cypherBuilder) groupReturns(r *Rule, ast *cypherReturn, keys *condition
 	taken := make(map[string]bool)
 	if r.Everything {
 		for i, a := range q.Groups.Aggregates() {
-			q.Fields = append(q.Fields, matcher.Field{Name: a.Name,
-				Element: condition.Ref{Aggregate: true, Index: i}})
+			if _, ok := keys.Aggregates[a.Name]; ok {
+				q.Fields = append(q.Fields, matcher.Field{Name: a.Name,
+					Element: condition.Ref{Aggregate: true, Index: i}})
+			}
 		}
 		for name := range keys.Elements {
 			taken[name] = true
@@ -325,7 +473,11 @@ func (p *cypherBuilder) groupField(item *cypherItem, keys *condition.Scope) (f m
 		f.Element = element.Ref
 	case item.value.Op == condition.OpAggregate:
 		f.Name = item.value.Text
-		f.Element = keys.Aggregates[f.Name].Element
+		slot, ok := keys.Aggregates[f.Name]
+		if !ok {
+			return f, p.fail(at(item.pos), "RETURN names %s, which the last WITH leaves out", short(f.Name))
+		}
+		f.Element = slot.Element
 	case item.as == nil && item.value.Op != condition.OpProperty:
 		return f, p.fail(at(item.pos), "the field has no name; write AS and one behind it")
 	default:

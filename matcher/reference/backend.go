@@ -352,7 +352,12 @@ func all(ctx context.Context, view dyngraph.View, q *matcher.Query, meter *match
 	if q.Groups == nil {
 		return kinds(ctx, view, q, meter)
 	}
-	groups, steps, err := groupsOf(ctx, view, q, meter)
+	seeds, steps, err := seedsOf(ctx, q, meter, view)
+	if err != nil {
+		return nil, steps, err
+	}
+	groups, more, err := groupsOf(ctx, view, q, seeds, meter)
+	steps += more
 	if err != nil {
 		return nil, steps, err
 	}

@@ -15,22 +15,62 @@ import (
 
 // groupRow is an assignment of the keys in a view, with the rows that it has there.
 type groupRow struct {
-	shown row   // keys, then aggregates
-	rows  []row // of the stage: all elements of matcher.Groups; what the stage does not bind is unbound
-	holds bool
+	keys, shown row // shown: keys, then aggregates
+	stages      []stageRows
+	holds       bool // all stages are true
+}
+
+// stageRows are the rows of a stage: all elements of matcher.Groups; what the stage does not bind is unbound.
+type stageRows struct {
+	rows  []row
+	holds bool // there is a row, and the conditions behind WITH are true
 }
 
 const unbound = ^uint32(0)
 
 // groupsOf finds all groups of a query with WITH in a view, whether its conditions hold or not, by the keys: all joins
-// of all matches of the clauses, one by one (DESIGN S24).
-func groupsOf(ctx context.Context, view dyngraph.View, q *matcher.Query, meter *matcher.Meter) (map[string]*groupRow,
-	uint64, error) {
+// of all matches of the clauses of each stage, one by one (DESIGN S24).
+func groupsOf(ctx context.Context, view dyngraph.View, q *matcher.Query, seeds map[string]row,
+	meter *matcher.Meter) (map[string]*groupRow, uint64, error) {
 	g := q.Groups
-	stage := &g.Stages[0]
-	n := len(g.Vertices)
-	joined := []row{slices.Repeat(row{unbound}, n+len(g.Edges))}
 	var steps uint64
+	groups := make(map[string]*groupRow)
+	for s := range g.Stages {
+		joined, tried, err := stageRowsOf(ctx, view, g, s, seeds, meter)
+		steps += tried
+		if err != nil {
+			return nil, steps, err
+		}
+		for _, r := range joined {
+			keys := keysOf(g, &g.Stages[s], r)
+			x := groups[keys.key()]
+			if x == nil {
+				x = &groupRow{keys: keys, stages: make([]stageRows, len(g.Stages))}
+				groups[keys.key()] = x
+			}
+			x.stages[s].rows = append(x.stages[s].rows, r)
+		}
+	}
+	w, err := newWhere(view, &matcher.Query{Vertices: g.Vertices, Edges: g.Edges})
+	if err != nil {
+		return nil, steps, err
+	}
+	for _, x := range groups {
+		if err := x.aggregate(view, q, w); err != nil {
+			return nil, steps, err
+		}
+	}
+	return groups, steps, nil
+}
+
+// stageRowsOf joins the matches of the clauses of a stage: of a later one for the keys of seeds.
+func stageRowsOf(ctx context.Context, view dyngraph.View, g *matcher.Groups, at int, seeds map[string]row,
+	meter *matcher.Meter) (rows []row, steps uint64, err error) {
+	stage := &g.Stages[at]
+	joined := []row{slices.Repeat(row{unbound}, len(g.Vertices)+len(g.Edges))}
+	if at > 0 {
+		joined = seeded(view, g, stage, seeds)
+	}
 	for _, m := range stage.Matches {
 		found, tried, err := matches(ctx, view, clauseQuery(g, m), meter)
 		steps += tried
@@ -51,24 +91,47 @@ func groupsOf(ctx context.Context, view dyngraph.View, q *matcher.Query, meter *
 	if err != nil {
 		return nil, steps, err
 	}
-	groups := make(map[string]*groupRow)
-	for _, r := range joined {
-		if !w.holds(r) {
-			continue
+	return slices.DeleteFunc(joined, func(r row) bool { return !w.holds(r) }), steps, nil
+}
+
+// seeded returns rows with the keys bound, and nothing else: of those that are in a view.
+func seeded(view dyngraph.View, g *matcher.Groups, stage *matcher.Stage, seeds map[string]row) (rows []row) {
+	n := len(g.Vertices)
+	for _, keys := range seeds {
+		r, there := slices.Repeat(row{unbound}, n+len(g.Edges)), true
+		for i, v := range stage.Vertices {
+			r[v] = keys[i]
+			there = there && view.HasVertex(dyngraph.VertexID(keys[i]))
 		}
-		keys := keysOf(g, stage, r)
-		key := keys.key()
-		if groups[key] == nil {
-			groups[key] = &groupRow{shown: keys}
+		for i, e := range stage.Edges {
+			d := keys[len(stage.Vertices)+i]
+			r[n+e] = d
+			there = there && view.Visible(dyngraph.EdgeIndex(d))
 		}
-		groups[key].rows = append(groups[key].rows, r)
+		if there {
+			rows = append(rows, r)
+		}
 	}
-	for _, x := range groups {
-		if err := x.aggregate(view, q, w); err != nil {
+	return rows
+}
+
+// seedsOf returns the keys of the first stage's groups in views: those for which later stages are evaluated.
+func seedsOf(ctx context.Context, q *matcher.Query, meter *matcher.Meter, views ...dyngraph.View) (map[string]row,
+	uint64, error) {
+	seeds := make(map[string]row)
+	var steps uint64
+	for _, view := range views {
+		rows, tried, err := stageRowsOf(ctx, view, q.Groups, 0, nil, meter)
+		steps += tried
+		if err != nil {
 			return nil, steps, err
 		}
+		for _, r := range rows {
+			keys := keysOf(q.Groups, &q.Groups.Stages[0], r)
+			seeds[keys.key()] = keys
+		}
 	}
-	return groups, steps, nil
+	return seeds, steps, nil
 }
 
 // clauseQuery is a MATCH as a pattern of its own.
@@ -95,7 +158,7 @@ func join(g *matcher.Groups, m matcher.MatchClause, r, match row) (row, bool) {
 		j[v] = match[i]
 	}
 	for i, e := range m.Edges {
-		j[len(g.Vertices)+e] = match[len(m.Vertices)+i]
+		j[len(g.Vertices)+e] = match[len(m.Vertices)+i] // no later clause mentions it
 	}
 	return j, true
 }
@@ -110,54 +173,68 @@ func keysOf(g *matcher.Groups, s *matcher.Stage, r row) (keys row) {
 	return keys
 }
 
-// aggregate computes the aggregates of a group from its rows, and asks the conditions behind WITH.
+// aggregate computes the aggregates of a group from its rows, and asks the conditions behind each WITH.
 func (x *groupRow) aggregate(view dyngraph.View, q *matcher.Query, w *where) error {
-	keys := slices.Clone(x.shown)
+	x.shown = slices.Clone(x.keys)
+	x.holds = true
 	having := &where{view: view, q: q, bits: condition.WideBits}
-	for _, a := range q.Groups.Aggregates() {
-		units := big.NewInt(int64(len(x.rows)))
-		switch a.Function {
-		case matcher.CountDistinct:
-			at := a.Of.Index
-			if a.Of.Edge {
-				at += len(q.Groups.Vertices)
-			}
-			seen := make(map[uint32]bool)
-			for _, r := range x.rows {
-				seen[r[at]] = true
-			}
-			units.SetInt64(int64(len(seen)))
-		case matcher.Sum:
-			n, err := nodeOf(a.Formula)
+	for s := range q.Groups.Stages {
+		stage, of := &q.Groups.Stages[s], &x.stages[s]
+		for _, a := range stage.Aggregates {
+			units, err := aggregate(q.Groups, &a, of.rows, w)
 			if err != nil {
 				return err
 			}
-			units.SetInt64(0)
-			for _, r := range x.rows {
-				if v := w.value(n, r); !v.null {
-					scaled := new(big.Rat).Mul(v.number, new(big.Rat).SetInt(power(int(a.Type().Scale))))
-					if !scaled.IsInt() {
-						return errors.New("a sum has more decimals than its type")
-					}
-					units.Add(units, scaled.Num())
-				}
+			wide := condition.NewWide(units, a.Type().Scale)
+			x.shown = matcher.PutAggregate(x.shown, wide)
+			v := value{null: wide.IsNull() || len(of.rows) == 0, kind: a.Type().Kind, decimals: int(a.Type().Scale)}
+			v.number = new(big.Rat).SetFrac(units, power(v.decimals))
+			having.aggregates = append(having.aggregates, v)
+		}
+		of.holds = len(of.rows) > 0
+		for _, c := range stage.Having {
+			n, err := nodeOf(c)
+			if err != nil {
+				return err
 			}
+			of.holds = of.holds && having.truth(n, x.keys) == condition.True
 		}
-		wide := condition.NewWide(units, a.Type().Scale)
-		x.shown = matcher.PutAggregate(x.shown, wide)
-		v := value{null: wide.IsNull(), kind: a.Type().Kind, decimals: int(a.Type().Scale)}
-		v.number = new(big.Rat).SetFrac(units, power(v.decimals))
-		having.aggregates = append(having.aggregates, v)
-	}
-	x.holds = true
-	for _, c := range q.Groups.Stages[0].Having {
-		n, err := nodeOf(c)
-		if err != nil {
-			return err
-		}
-		x.holds = x.holds && having.truth(n, keys) == condition.True
+		x.holds = x.holds && of.holds
 	}
 	return nil
+}
+
+// aggregate computes one aggregate, in units of its type.
+func aggregate(g *matcher.Groups, a *matcher.Aggregate, rows []row, w *where) (*big.Int, error) {
+	units := big.NewInt(int64(len(rows)))
+	switch a.Function {
+	case matcher.CountDistinct:
+		at := a.Of.Index
+		if a.Of.Edge {
+			at += len(g.Vertices)
+		}
+		seen := make(map[uint32]bool)
+		for _, r := range rows {
+			seen[r[at]] = true
+		}
+		units.SetInt64(int64(len(seen)))
+	case matcher.Sum:
+		n, err := nodeOf(a.Formula)
+		if err != nil {
+			return nil, err
+		}
+		units.SetInt64(0)
+		for _, r := range rows {
+			if v := w.value(n, r); !v.null {
+				scaled := new(big.Rat).Mul(v.number, new(big.Rat).SetInt(power(int(a.Type().Scale))))
+				if !scaled.IsInt() {
+					return nil, errors.New("a sum has more decimals than its type")
+				}
+				units.Add(units, scaled.Num())
+			}
+		}
+	}
+	return units, nil
 }
 
 // compareKeys orders rows of a query with WITH by their keys.
@@ -169,11 +246,16 @@ func compareKeys(view dyngraph.View, q *matcher.Query, a, b row) int {
 // findGroups is find for a query with WITH: its matches are the groups that hold in one view only.
 func (b *Backend) findGroups(ctx context.Context, sign dyngraph.Sign, req *matcher.Request, a *answer) error {
 	q := req.Plan.Query
-	before, steps, err := groupsOf(ctx, b.graph.View(dyngraph.Old), q, &a.meter)
+	old, now := b.graph.View(dyngraph.Old), b.graph.View(dyngraph.New)
+	seeds, steps, err := seedsOf(ctx, q, &a.meter, old, now)
 	a.result.Steps = steps
-	after := before
+	var before, after map[string]*groupRow
 	if err == nil {
-		after, steps, err = groupsOf(ctx, b.graph.View(dyngraph.New), q, &a.meter)
+		before, steps, err = groupsOf(ctx, old, q, seeds, &a.meter)
+		a.result.Steps += steps
+	}
+	if err == nil {
+		after, steps, err = groupsOf(ctx, now, q, seeds, &a.meter)
 		a.result.Steps += steps
 	}
 	switch {
@@ -204,11 +286,10 @@ func (b *Backend) findGroups(ctx context.Context, sign dyngraph.Sign, req *match
 		if !x.holds || y != nil && y.holds {
 			continue
 		}
-		var others []row
-		if y != nil {
-			others = y.rows
+		if y == nil {
+			y = &groupRow{stages: make([]stageRows, len(q.Groups.Stages))}
 		}
-		anchor, ok := changes.anchor(sign, q, x, others)
+		anchor, ok := changes.anchor(sign, q, x, y)
 		if !ok {
 			return fmt.Errorf("the group %v holds in one graph only, but the batch changed nothing of it", x.shown)
 		}
@@ -260,31 +341,34 @@ func (b *Backend) changesOf(q *matcher.Query) (*groupChanges, error) {
 			c.edges[side(n.Sign)][uint32(n.Edge)] = uint32(order)
 		}
 	}
-	stage := &g.Stages[0]
-	add := func(n *node, err error) error {
-		c.nodes = append(c.nodes, n)
-		return err
-	}
-	for _, x := range stage.Conditions {
-		if err := add(nodeOf(x)); err != nil {
-			return nil, err
-		}
-	}
-	for _, x := range stage.Having {
-		n, err := nodeOf(x)
-		if err != nil {
-			return nil, err
-		}
-		c.nodes = append(c.nodes, n.ofGroups(stage))
-	}
-	for _, a := range stage.Aggregates {
-		if a.Formula != nil {
-			c.sums++
-			if err := add(nodeOf(a.Formula)); err != nil {
+	var sums []*node
+	for s := range g.Stages {
+		stage := &g.Stages[s]
+		for _, x := range stage.Conditions {
+			n, err := nodeOf(x)
+			if err != nil {
 				return nil, err
+			}
+			c.nodes = append(c.nodes, n)
+		}
+		for _, x := range stage.Having {
+			n, err := nodeOf(x)
+			if err != nil {
+				return nil, err
+			}
+			c.nodes = append(c.nodes, n.ofGroups(stage))
+		}
+		for _, a := range stage.Aggregates {
+			if a.Formula != nil {
+				n, err := nodeOf(a.Formula)
+				if err != nil {
+					return nil, err
+				}
+				sums = append(sums, n)
 			}
 		}
 	}
+	c.nodes, c.sums = append(c.nodes, sums...), len(sums)
 	union := &matcher.Query{Vertices: g.Vertices, Edges: g.Edges}
 	var err error
 	if c.before, err = newWhere(b.graph.View(dyngraph.Old), union); err != nil {
@@ -342,17 +426,16 @@ func (c *groupChanges) valueOf(w *where, n *node, r row) property.Value {
 	return w.read(n, r)
 }
 
-// anchor returns the order of what began or ended a group (DESIGN S24): its own changes or, without any, the changes of
-// its rows in either view.
-func (c *groupChanges) anchor(sign dyngraph.Sign, q *matcher.Query, x *groupRow, others []row) (anchor uint32,
-	found bool) {
+// anchor returns the order of what began or ended a group that x holds and y does not (DESIGN S24): its own changes or,
+// without any, the changes of its rows in either view, of the stages that turned and those that they read.
+func (c *groupChanges) anchor(sign dyngraph.Sign, q *matcher.Query, x, y *groupRow) (anchor uint32, found bool) {
 	take := func(order uint32, ok bool) {
 		if ok && (!found || (sign == dyngraph.Inserted) == (order > anchor)) {
 			anchor, found = order, true
 		}
 	}
-	stage := &q.Groups.Stages[0]
-	n := len(q.Groups.Vertices)
+	g := q.Groups
+	n := len(g.Vertices)
 	vertex := func(s dyngraph.Sign, u int, r row) {
 		if order, ok := c.vertices[side(s)][r[u]]; ok && c.matters(u, r) {
 			take(order, true)
@@ -362,24 +445,63 @@ func (c *groupChanges) anchor(sign dyngraph.Sign, q *matcher.Query, x *groupRow,
 		order, ok := c.edges[side(s)][r[n+e]]
 		take(order, ok)
 	}
-	for _, u := range stage.Vertices {
-		vertex(sign, u, x.rows[0])
+	first := x.stages[0].rows[0]
+	for _, u := range g.Stages[0].Vertices {
+		vertex(sign, u, first)
 	}
-	for _, e := range stage.Edges {
-		edge(sign, e, x.rows[0])
+	for _, e := range g.Stages[0].Edges {
+		edge(sign, e, first)
 	}
 	if found {
 		return anchor, true
 	}
-	for s, rows := range map[dyngraph.Sign][]row{sign: x.rows, -sign: others} {
-		for _, r := range rows {
-			for u := range q.Groups.Vertices {
-				vertex(s, u, r)
-			}
-			for e := range q.Groups.Edges {
-				edge(s, e, r)
+	for s := range turned(g, x, y) {
+		for side, rows := range map[dyngraph.Sign][]row{sign: x.stages[s].rows, -sign: y.stages[s].rows} {
+			for _, r := range rows {
+				for u := range g.Vertices {
+					if r[u] != unbound {
+						vertex(side, u, r)
+					}
+				}
+				for e := range g.Edges {
+					if r[n+e] != unbound {
+						edge(side, e, r)
+					}
+				}
 			}
 		}
 	}
 	return anchor, found
+}
+
+// turned returns the stages that are true in one view only and, transitively, those whose aggregates these read.
+func turned(g *matcher.Groups, x, y *groupRow) map[int]bool {
+	all := make(map[int]bool)
+	for s := range g.Stages {
+		if x.stages[s].holds != y.stages[s].holds {
+			all[s] = true
+		}
+	}
+	for range g.Stages {
+		for s := range all {
+			for _, c := range g.Stages[s].Having {
+				for _, r := range c.Elements {
+					if r.Aggregate {
+						all[stageOf(g, r.Index)] = true
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// stageOf returns the stage of an aggregate.
+func stageOf(g *matcher.Groups, aggregate int) int {
+	for s := range g.Stages {
+		if aggregate -= len(g.Stages[s].Aggregates); aggregate < 0 {
+			return s
+		}
+	}
+	panic("reference: there is no such aggregate") // Validate refuses it
 }

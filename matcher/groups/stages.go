@@ -1,0 +1,108 @@
+package groups
+
+import (
+	"context"
+
+	"motifd/dyngraph"
+	"motifd/matcher/condition"
+)
+
+// count prepares the batches that count the stages of a query with several.
+func (b *batch) count(ctx context.Context, m *meter) {
+	for _, x := range b.x.counts {
+		c := &batch{x: x, graph: b.graph, delta: b.delta, revising: b.revising}
+		for which := range c.views {
+			c.views[which] = newSearch(ctx, x, b.graph, dyngraph.Which(which), m)
+		}
+		b.counts = append(b.counts, c)
+	}
+}
+
+// searches returns all that count steps.
+func (b *batch) searches() []*search {
+	all := b.views[:]
+	for _, c := range b.counts {
+		all = append(all[:len(all):len(all)], c.views[:]...)
+	}
+	return all
+}
+
+// stages counts the groups of the keys of all stages in a view. A stage is evaluated for the keys alone, whatever the
+// others decide (DESIGN S24); aggregates of a group that is not there are null.
+func (b *batch) stages(which dyngraph.Which, keys []uint32) (whole group, each []group, err error) {
+	var values []condition.Wide
+	for _, c := range b.counts {
+		g, err := c.group(which, keys)
+		if err != nil {
+			return whole, nil, err
+		}
+		each = append(each, g)
+		if g.values == nil {
+			g.values = make([]condition.Wide, len(c.x.stage.Aggregates))
+		}
+		values = append(values, g.values...)
+	}
+	whole.holds = true
+	for i, c := range b.counts {
+		each[i].holds = each[i].rows > 0 && c.x.having(c.views[which].view, keys, values)
+		whole.holds = whole.holds && each[i].holds
+		whole.rows += each[i].rows
+	}
+	whole.values = values
+	return whole, each, nil
+}
+
+// compareStages notes a match that holds in one view only. It is anchored at the changes of the stages that turned, and
+// of those that they read.
+func (b *batch) compareStages(o *outcome, keys []uint32) error {
+	before, old, err := b.stages(dyngraph.Old, keys)
+	if err != nil {
+		return err
+	}
+	after, now, err := b.stages(dyngraph.New, keys)
+	if err != nil || before.holds == after.holds {
+		return err
+	}
+	turned := make([]bool, len(b.counts))
+	for i := range b.counts {
+		turned[i] = old[i].holds != now[i].holds
+	}
+	for i := len(b.counts) - 1; i >= 0; i-- { // a stage reads earlier ones
+		if !turned[i] {
+			continue
+		}
+		for _, c := range b.counts[i].x.stage.Having {
+			for _, r := range c.Elements {
+				if r.Aggregate {
+					turned[b.stageOf(r.Index)] = true
+				}
+			}
+		}
+	}
+	for i := range turned {
+		if turned[i] {
+			before.join(&old[i])
+			after.join(&now[i])
+		}
+	}
+	b.compare(o, keys, &before, &after)
+	return nil
+}
+
+// join notes the changes of another group.
+func (g *group) join(other *group) {
+	if other.changed {
+		g.note(other.least)
+		g.note(other.most)
+	}
+}
+
+// stageOf returns the stage of an aggregate.
+func (b *batch) stageOf(aggregate int) (at int) {
+	for i, c := range b.counts {
+		if c.x.first <= aggregate {
+			at = i
+		}
+	}
+	return at
+}
