@@ -211,9 +211,17 @@ type Query struct {
 	OnExpiry           string `yaml:"on_expiry"`   // emit or silent, where an edge of a match expires
 	OnChange           string `yaml:"on_change"`   // emit or silent, where a match holds before and after a change
 	Mode               string `yaml:"mode"`        // live or shadow
+	Once               *Once  `yaml:"once"`        // nil: every positive
 
 	Within Span   `yaml:"within"` // greatest ts of a match less the least; 0: any
 	Params Params `yaml:"params"` // what $name in the pattern stands for
+}
+
+// Once has a query emit one positive per key within a time, and no negatives.
+type Once struct {
+	Per     []string `yaml:"per" json:"per"` // names of vertices and edges, which make the key
+	For     Span     `yaml:"for" json:"-"`   // in event time
+	MaxKeys uint64   `yaml:"max_keys" json:"max_keys,omitempty"`
 }
 
 // Engine says what searches.

@@ -90,6 +90,10 @@ func checkMode(mode string, q *matcher.Query) error {
 			"max_matches_per_batch, "+
 			"so that the topic always holds the current matches", matcher.ErrQuery, q.Name)
 	}
+	if mode == "upsert" && q.Once != nil {
+		return fmt.Errorf("%w %q: output.mode: upsert does not go with once, since matches that have ended would stay "+
+			"in the topic", matcher.ErrQuery, q.Name)
+	}
 	if mode == "upsert" && q.SilentExpiry {
 		return fmt.Errorf("%w %q: output.mode: upsert does not go with on_expiry: silent, since matches that have "+
 			"ended would stay in the topic; write emit", matcher.ErrQuery, q.Name)
@@ -193,6 +197,11 @@ func (q *Query) build(opt pattern.Options, mode string) (*matcher.Query, error) 
 	built.MaxMatches, built.ExactTotal, built.WorkBudget = q.MaxMatchesPerBatch, q.ExactTotal, q.WorkBudget
 	built.OverBudget, built.Sample, built.Shadow = over, q.Sample, shadow
 	built.Within, built.SilentExpiry = int64(q.Within), silentExpiry
+	if o := q.Once; o != nil {
+		if err := built.SetOnce(o.Per, int64(o.For), o.MaxKeys); err != nil {
+			return nil, err
+		}
+	}
 	built.SilentChange = silentChange || q.OnChange == "" && built.Groups != nil
 	if err := built.Validate(opt.Directed); err != nil {
 		return nil, err

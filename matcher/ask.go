@@ -4,7 +4,7 @@ import "motifd/dyngraph"
 
 // capOf returns how many positives of a query are asked for: one more than are wanted tells that there are more.
 func capOf(q *Query) uint64 {
-	if q.MaxMatches == 0 || q.MaxMatches+1 == 0 {
+	if q.MaxMatches == 0 || q.MaxMatches+1 == 0 || q.Once != nil { // what once drops is not known before
 		return 0
 	}
 	return q.MaxMatches + 1
@@ -35,6 +35,9 @@ func (s *stepper) request(w *work, sign dyngraph.Sign) (Request, bool) {
 		req.From, req.Want = uint32(s.d.Expired), WantRows
 	}
 	w.limit(&req, sign)
+	if q.Once != nil && sign == dyngraph.Deleted {
+		return req, false
+	}
 	if !w.fits.side(sign) || req.Before == 0 || q.Emit != EmitDeltas && req.Before != AllOrders ||
 		int(req.From) == len(s.d.Net) {
 		return req, false
@@ -190,7 +193,8 @@ func (s *stepper) anchor(n *dyngraph.NetEdge) *dyngraph.Update {
 // found notes the number of matches of a sign.
 func (w *work) found(sign dyngraph.Sign, n Count) {
 	if q := w.state.Query; sign == dyngraph.Inserted {
-		if most := CountOf(q.MaxMatches); q.MaxMatches > 0 && q.Emit == EmitDeltas && n.Cmp(most) > 0 {
+		most := CountOf(q.MaxMatches).Add(CountOf(w.sum.Once))
+		if q.MaxMatches > 0 && q.Emit == EmitDeltas && n.Cmp(most) > 0 {
 			n = most
 		}
 		w.sum.Positive = n

@@ -216,6 +216,8 @@ type QuerySummary struct {
 	// Skipped counts the decisions that left something out, but for Suspended; Cause is the last one's.
 	Skipped uint64
 	Cause   Cause
+	// Once counts the positives that Query.Once dropped, which are in Positive.
+	Once uint64
 	// LossySince is the query's after the batch; see QueryState.
 	LossySince uint64
 	Snapshot   bool   // Positive and Negative are from registration or removal
@@ -231,6 +233,8 @@ type Summary struct {
 	Queries []QuerySummary
 	// Effect is what changed in the graph, for the checkpoint.
 	Effect dyngraph.Effect
+	// Once is what the batch changed of what Query.Once remembers, in order, for the checkpoint.
+	Once []OnceChange
 	// QueriesChanged tells that what Engine.Queries returns has changed.
 	QueriesChanged bool
 	// NetInserted and NetDeleted count the net edges; Updates the accepted updates.
@@ -259,4 +263,7 @@ type QueryState struct {
 	// Removed queries are kept so that a query registered again under the same name gets a new version: match ids
 	// never return (DESIGN S6). Query has only its Name and Version then.
 	Removed bool `json:"removed,omitempty"`
+	// Once is what Query.Once remembers, for Engine.Restore; Engine.Queries leaves it out. The checkpoint keeps it by
+	// itself.
+	Once []OnceEntry `json:"-"`
 }

@@ -54,6 +54,10 @@ func (e *Engine) PrepareChange(ch *QueryChange) (*QueryChange, error) {
 	if e.opt.Upsert && q.SilentChange {
 		return nil, fmt.Errorf("%w %q: output.mode upsert does not go with on_change: silent", ErrQuery, q.Name)
 	}
+	if e.opt.Upsert && q.Once != nil {
+		return nil, fmt.Errorf("%w %q: output.mode upsert does not go with once, since matches that have ended would "+
+			"stay in the topic", ErrQuery, q.Name)
+	}
 	q.Version = 1
 	c.Remove, c.Retract = "", false
 	r := e.queries[q.Name]
@@ -88,7 +92,7 @@ func SameDefinition(a, b *Query) bool {
 		a.ExactTotal == b.ExactTotal && a.WorkBudget == b.WorkBudget && a.OverBudget == b.OverBudget &&
 		max(a.Sample, 1) == max(b.Sample, 1) && a.Shadow == b.Shadow &&
 		a.SilentExpiry == b.SilentExpiry && a.SilentChange == b.SilentChange && sameConditions(a, b) &&
-		sameNegations(a, b)
+		sameOnce(a.Once, b.Once) && sameNegations(a, b)
 }
 
 // samePattern reports whether two queries have equal vertices and edges.
@@ -191,6 +195,10 @@ func (s *stepper) change() (err error) {
 		e.queries[name] = &registered{state: removed(old.state.Query)}
 	} else {
 		added = &registered{state: QueryState{Query: ch.Add}}
+		if ch.Add.Once != nil {
+			added.memory = newOnceMemory(nil)
+			added.memory.clock = greatestIn(e.g.View(dyngraph.New))
+		}
 		if err := e.plan(added); err != nil {
 			return err
 		}
@@ -213,6 +221,14 @@ func (s *stepper) change() (err error) {
 	}
 	if old != nil {
 		e.setWitness(old, false, nil)
+		if old.memory != nil {
+			old.memory.clear(old.state.Query, s.onceChange)
+		}
+	}
+	if added != nil && added.memory != nil && !added.state.Suspended {
+		clock := added.memory.clock
+		added.memory.clock = OnceTime{}
+		added.memory.advance(ch.Add, clock, s.noted, s.onceChange)
 	}
 	s.sum.Effect = e.g.Effect()
 	e.g.Commit()
@@ -244,6 +260,7 @@ func (s *stepper) begin(added *registered) error {
 			return err
 		}
 	}
+	s.noted = w.once.noted
 	s.summarize(w)
 	w.noteRecordBytes()
 	if w.suspended != nil {

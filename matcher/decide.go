@@ -327,6 +327,9 @@ func (s *stepper) view(sign dyngraph.Sign) dyngraph.View {
 // putRows emits a group's rows, as far as the query's cap on positives and its sample want them.
 func (s *stepper) putRows(w *work, ev *Event, order uint32) error {
 	q := w.state.Query
+	if q.Once != nil {
+		return s.putOnce(w, ev, order)
+	}
 	cut := false
 	if ev.Sign == dyngraph.Inserted && q.MaxMatches > 0 {
 		n := uint64(ev.Rows.Len())
@@ -344,6 +347,11 @@ func (s *stepper) putRows(w *work, ev *Event, order uint32) error {
 			return err
 		}
 	}
+	return s.truncated(w, ev, order, cut)
+}
+
+// truncated tells, once in a batch, that the query's cap has cut its positives.
+func (s *stepper) truncated(w *work, ev *Event, order uint32, cut bool) error {
 	if !cut || w.sum.Truncated {
 		return nil
 	}

@@ -27,6 +27,9 @@ type EngineOptions struct {
 	// Sampled tells whether a match is in the sample of a query with Query.Sample; the view shows the match. Of a
 	// query with paths q is the variant. It is needed for such queries alone.
 	Sampled func(q *Query, v dyngraph.View, row []uint32) (bool, error)
+	// OnceKey returns the key of a match of a query with Query.Once; q is the variant of a query with paths, and the
+	// view shows the match. It is needed for such queries alone.
+	OnceKey func(q *Query, v dyngraph.View, row []uint32) (OnceKey, error)
 	// Phase is told when a step begins its next phase, and at its end with an empty one. It is for those who have a
 	// clock; nil: nobody.
 	Phase func(batch uint64, p Phase)
@@ -53,6 +56,7 @@ type Engine struct {
 	g       *dyngraph.Graph
 	queries map[string]*registered
 	active  []*registered // searched ones, by name
+	once    []*registered // of these, those with Query.Once
 	// anchors and revised are empty where the backend tells what a batch concerns.
 	anchors Anchors[*registered]
 	revised RevisedOrders[revisedAt]
@@ -88,6 +92,8 @@ type registered struct {
 	witness []uint32
 	// lost tells that neither is known: finding out at start was beyond a limit. The next step suspends the query.
 	lost bool
+
+	memory *onceMemory // of a query with Query.Once
 
 	at          int     // in Engine.active
 	recordBytes float64 // mean size of its records, as far as known; 0 if not
@@ -137,6 +143,11 @@ func NewEngine(opt EngineOptions) (*Engine, error) {
 	if opt.Sampled == nil {
 		opt.Sampled = func(q *Query, _ dyngraph.View, _ []uint32) (bool, error) {
 			return false, errors.New("the engine was made without EngineOptions.Sampled")
+		}
+	}
+	if opt.OnceKey == nil {
+		opt.OnceKey = func(*Query, dyngraph.View, []uint32) (OnceKey, error) {
+			return OnceKey{}, errors.New("the engine was made without EngineOptions.OnceKey")
 		}
 	}
 	e := &Engine{
@@ -216,6 +227,10 @@ func (e *Engine) Restore(ctx context.Context, states []QueryState) error {
 			s = removed(s.Query) // checkpoints of earlier versions keep all of it
 		}
 		r := &registered{state: s}
+		if s.Query.Once != nil && !s.Removed && !s.Suspended {
+			r.memory = newOnceMemory(s.Once)
+		}
+		r.state.Once = nil
 		if !s.Removed && !s.Suspended {
 			if err := e.plan(r); err != nil {
 				return fmt.Errorf("restoring the stored queries: %w", err)
@@ -286,7 +301,7 @@ func (e *Engine) current() error {
 // prepare makes the searched queries known to the backend.
 func (e *Engine) prepare() error {
 	e.unprepared = true
-	e.active = e.active[:0]
+	e.active, e.once = e.active[:0], e.once[:0]
 	for _, r := range e.queries {
 		if !r.state.Removed && !r.state.Suspended {
 			e.active = append(e.active, r)
@@ -297,6 +312,9 @@ func (e *Engine) prepare() error {
 	e.single = false
 	for i, r := range e.active {
 		r.at, plans[i] = i, r.plan
+		if r.memory != nil {
+			e.once = append(e.once, r)
+		}
 		e.single = e.single || r.state.Query.IsVertex()
 	}
 	e.concerned = make([]concern, len(plans))

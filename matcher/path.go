@@ -40,7 +40,9 @@ func (q *Query) HasPaths() bool {
 }
 
 // Extended reports whether the query has what versions before checkpoint format 6 would overlook.
-func (q *Query) Extended() bool { return q.HasPaths() || q.Groups != nil || len(q.Negations) > 0 }
+func (q *Query) Extended() bool {
+	return q.HasPaths() || q.Groups != nil || len(q.Negations) > 0 || q.Once != nil
+}
 
 // Paths returns the pattern edges that are paths, ascending.
 func (q *Query) Paths() (paths []int) {

@@ -142,6 +142,8 @@ type Query struct {
 	// SilentChange leaves out a match that holds in both graphs of a batch: the pair of records that would say that its
 	// values changed (DESIGN S15). Transitions of exists know no such pair.
 	SilentChange bool `json:"silent_change,omitempty"`
+	// Once drops positives of keys that had one a short time ago (DESIGN S27); nil drops none.
+	Once *Once `json:"once,omitempty"`
 	// Shadow queries are searched and counted, and put nothing out.
 	Shadow bool `json:"shadow,omitempty"`
 
@@ -253,7 +255,7 @@ func (q *Query) Validate(directed bool) error {
 	if q.ExactTotal && q.MaxMatches == 0 {
 		return q.bad("exact_total needs max_matches_per_batch")
 	}
-	return nil
+	return q.checkOnce()
 }
 
 // IsVertex reports whether the pattern is one vertex without edges (DESIGN S19).

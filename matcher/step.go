@@ -19,6 +19,7 @@ type stepper struct {
 
 	d       *dyngraph.Delta
 	budget  *BatchBudget
+	noted   []OnceKey // by the positives of a query that is being registered
 	work    []work
 	modes   [EmitExists + 1]bool // that some of the work has
 	pending []notice             // of the sign at hand, that come later
@@ -41,6 +42,7 @@ type work struct {
 	kept      map[groupOf]uint64 // of groups of which a part is left out, the rows that are handed on; nil for none
 	taken     uint64             // positives emitted, or left out by the sample, of a query with a cap
 	budget    *Budget            // nil before anything is searched
+	once      onceStep
 	existed   existence
 	result    *Result // of the last search, nil when the query was not asked for
 }
@@ -156,6 +158,7 @@ func (s *stepper) updates() (err error) {
 // finish updates the state of queries once the batch is committed. It cannot fail: a backend that has to learn of a
 // suspension does so in the next step.
 func (s *stepper) finish() {
+	s.settleOnce()
 	n := 0
 	for i := range s.work {
 		w := &s.work[i]
@@ -199,7 +202,7 @@ func (s *stepper) summarize(w *work) {
 // tells reports whether there is anything to say of the query.
 func (q *QuerySummary) tells() bool {
 	return q.Emitted > 0 || q.SearchNS > 0 || !q.Positive.IsZero() || !q.Negative.IsZero() || q.Truncated ||
-		q.Suspended != nil ||
+		q.Suspended != nil || q.Once > 0 ||
 		q.Skipped > 0 || q.NoPositive || q.NoNegative
 }
 

@@ -96,6 +96,14 @@ func (q *Query) variantOf(lengths []int) *Query {
 		path++
 	}
 	v.addConditions(q)
+	if q.Once != nil {
+		once := *q.Once
+		once.Per = nil
+		for _, r := range q.Once.Per {
+			once.Per = append(once.Per, v.image(0)(r))
+		}
+		v.Once = &once
+	}
 	for _, f := range q.Fields {
 		if f.Formula != nil {
 			f.Formula = f.Formula.Renamed(v.image(0))

@@ -29,7 +29,7 @@ func newWorld(t *testing.T, directed bool) *world { return newWorldOf(t, directe
 // newWorldOf declares properties.
 func newWorldOf(t *testing.T, directed bool, schema *property.Schema) *world {
 	driver := func(be matcher.Backend) *matchertest.Driver {
-		return matchertest.NewDriverWith(t, matcher.EngineOptions{Backend: be, Planner: plan.New(),
+		return matchertest.NewDriverWith(t, matcher.EngineOptions{Backend: be, Planner: plan.New(), OnceKey: onceKey,
 			Graph: dyngraph.NewGraph(dyngraph.Options{Directed: directed, Schema: schema})})
 	}
 	return &world{t: t, directed: directed, schema: schema, cpu: driver(newCPU(t, 2, false)),

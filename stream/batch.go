@@ -146,7 +146,7 @@ func (p *Pipeline) endOf(b *Batch, sum *matcher.Summary, removed uint64) (end *b
 		tail: Tail{Positions: b.Positions},
 		commit: CommitInfo{
 			Batch: b.Number, Effect: sum.Effect, Positions: b.Positions, Report: report,
-			Declaration: b.Declaration,
+			Declaration: b.Declaration, Once: sum.Once,
 		},
 		stats: CommitStats{
 			Batch: b.Number, Records: sum.Records,

@@ -68,6 +68,7 @@ type QueryStatus struct {
 	Records       uint64        `json:"records"`
 	Truncated     uint64        `json:"truncated"` // batches in which a cap was reached
 	Skipped       uint64        `json:"skipped"`   // groups of matches, or counts, left out beyond a limit
+	OnceDropped   uint64        `json:"once_dropped,omitempty"`
 	SearchNS      int64         `json:"search_ns"`
 }
 
@@ -243,6 +244,7 @@ func (p *Pipeline) noteStep(sum *matcher.Summary) {
 			q.Truncated++
 		}
 		q.Skipped += s.Skipped
+		q.OnceDropped += s.Once
 		if s.Positive.IsZero() && s.Negative.IsZero() {
 			continue
 		}

@@ -188,6 +188,8 @@ type QueryReport struct {
 	Limit   string `json:"limit,omitempty"`
 	// LossySince is the batch since which some positives of the query were left out.
 	LossySince uint64 `json:"lossy_since,omitempty"`
+	// Once counts the positives that the query's once dropped; they are in Positive.
+	Once uint64 `json:"once,omitempty"`
 }
 
 // Mark is how far a sink's output is durable, as opaque bytes kept by the Store with each commit (the lengths of
@@ -288,6 +290,8 @@ type CommitInfo struct {
 	Queries []matcher.QueryState
 	// Time is event time after the batch, nil when no edge ever expired.
 	Time *eventtime.State
+	// Once is what the batch changed of what queries with once remember, in order.
+	Once []matcher.OnceChange
 	// Declaration is that of the batch.
 	Declaration *dyngraph.Declaration
 	// Report is the batch record.

@@ -8,6 +8,7 @@ import (
 
 	"motifd/cmd/motifd/internal/admin"
 	"motifd/cmd/motifd/internal/bench"
+	"motifd/matcher"
 	"motifd/stream"
 )
 
@@ -71,6 +72,11 @@ var longHelp = kong.Vars{
 	"mode_help": "live; or shadow: search and count without output.",
 	"on_change_help": "What becomes of a match that holds before and after a batch in which declared values of its " +
 		"edges change: emit writes its end and its beginning, silent neither.",
+	"once_for_help": "Time within which a key has one positive, in event time: 90s, 24h, 7d.",
+	"once_max_keys_help": "Keys that are remembered at most; beyond it the oldest are forgotten (default: " +
+		strconv.Itoa(matcher.DefaultOnceKeys) + ").",
+	"once_per_help": "Write one positive per key within --once-for, and no negatives; the names of vertices and edges " +
+		"make the key.",
 	"on_damage_help": "When a file of updates cannot be read to its end, for example truncated compressed data: " +
 		"stop, or skip the rest of the file as one refused record. The exit status is 1 either way.",
 	"on_expiry_help": "What becomes of matches whose edges expire: emit writes their end, silent neither " +

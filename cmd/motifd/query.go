@@ -60,6 +60,21 @@ type queryFlags struct {
 	Sample             uint64 `help:"Keep one match in N, chosen by match id; 0 and 1 keep all." placeholder:"N"`
 	OnExpiry           string `help:"${on_expiry_help}" enum:"emit,silent" default:"emit"`
 	OnChange           string `help:"${on_change_help}" enum:",emit,silent" default:""`
+
+	OncePer     []string    `help:"${once_per_help}" placeholder:"NAME,..."`
+	OnceFor     config.Span `help:"${once_for_help}" placeholder:"TIME"`
+	OnceMaxKeys uint64      `help:"${once_max_keys_help}" placeholder:"N"`
+}
+
+// once returns the option that the flags make, nil for none.
+func (f *queryFlags) once() (*config.Once, error) {
+	switch {
+	case len(f.OncePer) > 0 && f.OnceFor > 0:
+		return &config.Once{Per: f.OncePer, For: f.OnceFor, MaxKeys: f.OnceMaxKeys}, nil
+	case len(f.OncePer) > 0 || f.OnceFor > 0 || f.OnceMaxKeys > 0:
+		return nil, command.Refuse(errors.New("--once-per and --once-for go together, as in --once-per=m --once-for=24h"))
+	}
+	return nil, nil
 }
 
 // apply sets queries up as the flags say.
@@ -71,11 +86,20 @@ func (f *queryFlags) apply(queries []*matcher.Query, directed bool) error {
 	if err != nil {
 		return command.Refuse(err)
 	}
+	once, err := f.once()
+	if err != nil {
+		return err
+	}
 	for _, q := range queries {
 		setUnit(q, f.Unit)
 		q.MaxMatches, q.ExactTotal, q.WorkBudget, q.OverBudget, q.Sample = f.MaxMatchesPerBatch, f.ExactTotal,
 			f.WorkBudget, over, f.Sample
 		q.SilentExpiry = f.OnExpiry == config.SilentName(true)
+		if once != nil {
+			if err := q.SetOnce(once.Per, int64(once.For), once.MaxKeys); err != nil {
+				return command.Refuse(err)
+			}
+		}
 		if f.OnChange != "" {
 			q.SilentChange = f.OnChange == config.SilentName(true)
 		}
@@ -115,6 +139,11 @@ func (c *queryAddCmd) Run(a *app) error {
 		OverBudget: c.OverBudget, Sample: c.Sample, OnExpiry: c.OnExpiry, OnChange: c.OnChange,
 		Mode: c.Mode,
 	}
+	once, err := c.once()
+	if err != nil {
+		return err
+	}
+	body.Once = admin.OnceOf(once)
 	if body.Params, err = c.params(); err != nil {
 		return err
 	}

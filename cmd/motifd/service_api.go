@@ -53,7 +53,7 @@ func (s *service) Status() admin.Status {
 				Name: q.Query.Name, Version: q.Query.Version, Suspended: q.Suspended, SuspendedBy: q.SuspendedBy,
 				LastBatch: q.Batch,
 				Positive:  q.TotalPositive, Negative: q.TotalNegative, Records: q.Records,
-				TruncatedBatches: q.Truncated, Skipped: q.Skipped,
+				TruncatedBatches: q.Truncated, Skipped: q.Skipped, OnceDropped: q.OnceDropped,
 				SearchSeconds: command.Rounded(time.Duration(q.SearchNS)), LossySince: q.LossySince,
 				Warnings: q.Warnings,
 			})

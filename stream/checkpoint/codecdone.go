@@ -22,6 +22,8 @@ type done struct {
 	digests        digests
 	queriesChanged bool
 	queries        []matcher.QueryState
+	// once is what the batch changed of what queries with once remember.
+	once []matcher.OnceChange
 	// declared is set where the batch is a step of a change of the declared properties.
 	declared *declaredBefore
 }
@@ -92,8 +94,14 @@ func appendDone(b []byte, o *done) ([]byte, error) {
 	if o.declared != nil {
 		return appendJSON(appendVertices(b, o.effect.Declared), o.declared)
 	}
+	if o.hasOnce() {
+		b = appendBool(b, o.hasTime())
+	}
 	if o.hasTime() {
 		b = appendVertices(appendTimeReport(b, o.report.Time), o.effect.Declared)
+	}
+	if o.hasOnce() {
+		b = appendOnce(b, o.once)
 	}
 	return b, nil
 }
@@ -103,11 +111,20 @@ func (o *done) version() byte {
 	if o.declared != nil {
 		return declareVersion
 	}
+	if o.hasOnce() {
+		return onceVersion
+	}
 	return versionOf(o.hasTime())
 }
 
 // hasTime tells that the value has timeVersion.
 func (o *done) hasTime() bool { return o.report != nil && o.report.Time != nil }
+
+// hasOnce tells that the value has onceVersion.
+func (o *done) hasOnce() bool {
+	return len(o.once) > 0 || o.report != nil &&
+		slices.ContainsFunc(o.report.Queries, func(q stream.QueryReport) bool { return q.Once > 0 })
+}
 
 func (d *decoder) done() (*done, error) {
 	o := &done{effect: d.effect()}
@@ -135,6 +152,12 @@ func (d *decoder) done() (*done, error) {
 			return nil, damaged("the declared properties before a batch: %v", err)
 		}
 		o.report.Properties = o.declared.Report
+	case d.version == onceVersion:
+		if d.bool() {
+			o.report.Time = d.timeReport()
+			o.effect.Declared = d.vertices()
+		}
+		o.once = d.once()
 	}
 	return o, d.finish("a committed batch")
 }
@@ -148,6 +171,7 @@ const (
 	reportLimits // a limit left something out: what follows at the end
 	reportNoPositive
 	reportNoNegative
+	reportOnce // positives that once dropped: their number follows at the end
 )
 
 func appendCount(b []byte, c matcher.Count) []byte {
@@ -218,6 +242,9 @@ func appendReport(b []byte, r *stream.BatchReport) []byte {
 		if q.Skipped > 0 || q.Limit != "" || q.LossySince > 0 {
 			flags |= reportLimits
 		}
+		if q.Once > 0 {
+			flags |= reportOnce
+		}
 		if wide(q.Positive.Count) || wide(q.Negative.Count) {
 			b = appendWide(appendWide(append(b, flags|reportWide), q.Positive.Count), q.Negative.Count)
 		} else {
@@ -225,6 +252,9 @@ func appendReport(b []byte, r *stream.BatchReport) []byte {
 		}
 		if flags&reportLimits != 0 {
 			b = binary.AppendUvarint(appendString(binary.AppendUvarint(b, q.Skipped), q.Limit), q.LossySince)
+		}
+		if q.Once > 0 {
+			b = binary.AppendUvarint(b, q.Once)
 		}
 	}
 	return b
@@ -256,7 +286,7 @@ func (d *decoder) report() *stream.BatchReport {
 			q.Query, q.Version = d.string(), d.uvarint()
 			q.Positive.Count, q.Negative.Count = d.matches(), d.matches()
 			flags := d.byte()
-			if flags > reportNoNegative<<1-1 || d.version == 1 && flags > reportWide<<1-1 {
+			if flags&reportOnce != 0 && d.version != onceVersion || d.version == 1 && flags > reportWide<<1-1 {
 				d.fail()
 			}
 			q.Positive.Unknown, q.Negative.Unknown = flags&reportNoPositive != 0, flags&reportNoNegative != 0
@@ -272,6 +302,11 @@ func (d *decoder) report() *stream.BatchReport {
 			if flags&reportLimits != 0 {
 				q.Skipped, q.Limit, q.LossySince = d.uvarint(), d.string(), d.uvarint()
 				if q.Skipped == 0 && q.Limit == "" && q.LossySince == 0 {
+					d.fail()
+				}
+			}
+			if flags&reportOnce != 0 {
+				if q.Once = d.uvarint(); q.Once == 0 {
 					d.fail()
 				}
 			}

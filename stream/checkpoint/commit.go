@@ -48,6 +48,11 @@ func (s *Store) Commit(ctx context.Context, c *stream.CommitInfo) error {
 	if err != nil {
 		return fail(err)
 	}
+	remembers, err := writeOnce(b, c.Once)
+	if err != nil {
+		return fail(err)
+	}
+	size += remembers
 	now := s.now()
 	grown, err := s.writeDone(b, c, maxWrite-size, now)
 	if err != nil {
@@ -95,7 +100,7 @@ func (s *Store) Commit(ctx context.Context, c *stream.CommitInfo) error {
 // committed. It returns the size of both, and owns doneBuf.
 func (s *Store) writeDone(b *pebble.Batch, c *stream.CommitInfo, room, now int64) (size int64, err error) {
 	entry := &done{effect: c.Effect, report: c.Report, positions: s.state.positions, digests: s.state.digests,
-		queriesChanged: c.Queries != nil, queries: s.queries}
+		queriesChanged: c.Queries != nil, queries: s.queries, once: c.Once}
 	if c.Declaration != nil {
 		entry.declared = &declaredBefore{s.settings.Properties, s.settings.Declaration, c.Report.Properties}
 	}

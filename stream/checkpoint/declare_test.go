@@ -111,6 +111,7 @@ func TestS23DeclarationsAreInTheLog(t *testing.T) {
 		base, err := r.Base(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, h.schema, base.Graph.Options().Schema, "seed %d", seed)
+		memory := randomMemory(r.past.once)
 		for l, err := range r.Batches() {
 			require.NoError(t, err)
 			stageLogged(base.Graph, &l.Batch)
@@ -127,6 +128,8 @@ func TestS23DeclarationsAreInTheLog(t *testing.T) {
 			if qs := h.infos[l.Number-1].Queries; qs != nil {
 				base.Queries = qs
 			}
+			memory.apply(h.infos[l.Number-1].Once)
+			base.Queries = memory.with(base.Queries)
 			requireSame(t, h.graphs[l.Number], dumpContent(base.Graph, l.Positions, base.Queries),
 				"seed", seed, l.Number)
 		}

@@ -73,6 +73,7 @@ func newHistory(rng *rand.Rand, n int, bootstrap bool) *history {
 	h.graphs = append(h.graphs, dumpContent(g, pos, queries))
 	g.ExpireIsolated(timed)
 	var undone *dyngraph.Declaration // of a change that is not done
+	memory := randomMemory{}
 	// Batches and their effects.
 	committed := []string{dumpCommitted(0, g, pos, nil, queries, nil, nil)}
 	for i := 1; i <= n; i++ {
@@ -101,10 +102,12 @@ func newHistory(rng *rand.Rand, n int, bootstrap bool) *history {
 		if timed {
 			h.time(rng, &b, info)
 		}
+		memory.change(rng, queries, info)
+		remembered := memory.with(queries)
 		h.batches = append(h.batches, b)
 		h.infos = append(h.infos, info)
-		h.graphs = append(h.graphs, dumpContent(g, pos, queries))
-		committed = append(committed, dumpCommitted(uint64(i), g, pos, info.Mark, queries, info.Time, undone))
+		h.graphs = append(h.graphs, dumpContent(g, pos, remembered))
+		committed = append(committed, dumpCommitted(uint64(i), g, pos, info.Mark, remembered, info.Time, undone))
 	}
 	// The order of the calls.
 	done, open := 0, []stream.Batch{}
@@ -426,6 +429,14 @@ func dumpContent(g *dyngraph.Graph, p stream.Positions, qs []matcher.QueryState)
 		panic(err)
 	}
 	fmt.Fprintf(&b, "queries %s\n", js)
+	for _, q := range qs {
+		var lines []string
+		for _, e := range q.Once {
+			lines = append(lines, fmt.Sprintf("%s %v %x %d\n", q.Query.Name, e.Clock, e.Key, e.TS))
+		}
+		slices.Sort(lines)
+		b.WriteString(strings.Join(lines, ""))
+	}
 	if js, err = json.Marshal(g.Options().Schema); err != nil {
 		panic(err)
 	}

@@ -12,6 +12,7 @@ const (
 	spaceLabel  = 'n' // n + label id (4)
 	spaceVertex = 'v' // v + vertex id (4)
 	spaceEdge   = 'x' // x + source (4) + label (4) + target (4) [+ id]
+	spaceOnce   = 'o' // o + length of the query's name (1) + name [+ key (16)]
 	spaceLog    = 'z' // z + batch (8) + part (1) [+ number (4)]
 )
 

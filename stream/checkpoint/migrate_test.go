@@ -63,6 +63,9 @@ func TestMigrate(t *testing.T) {
 				if strings.HasPrefix(line, "queries ") {
 					line = "queries []\n"
 				}
+				if strings.HasPrefix(line, "q0") { // what they remember goes with them
+					continue
+				}
 				want = append(want, line)
 			}
 			requireSame(t, strings.Join(want, ""), got)

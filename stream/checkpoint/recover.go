@@ -92,12 +92,16 @@ func (s *Store) Recover(ctx context.Context) (*stream.State, error) {
 	s.mu.Lock()
 	s.state.digests = st.digests
 	s.mu.Unlock()
+	once, err := readOnce(ctx, s.db)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint %s: recover: %w", s.db.dir, err)
+	}
 	out := &stream.State{
 		StreamID:  s.streamID,
 		Fresh:     st.batch == 0 && len(log.open) == 0,
 		Batch:     st.batch,
 		Graph:     g,
-		Queries:   slices.Clone(queries),
+		Queries:   remembered(slices.Clone(queries), once),
 		Positions: maps.Clone(st.positions),
 		Mark:      slices.Clone(st.mark),
 		Time:      st.time,

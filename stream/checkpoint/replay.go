@@ -87,7 +87,7 @@ func (r *Replay) Base(ctx context.Context) (*stream.State, error) {
 		Fresh:     st.batch == 0,
 		Batch:     st.batch,
 		Graph:     g,
-		Queries:   slices.Clone(r.past.queries),
+		Queries:   remembered(slices.Clone(r.past.queries), r.past.once),
 		Positions: maps.Clone(st.positions),
 
 		Declaration: r.past.settings.Declaration,
@@ -111,6 +111,9 @@ func undoLog(ctx context.Context, db *database, c *control, report func(error) e
 		return nil, err
 	}
 	t.content = content
+	if t.once, err = readOnce(ctx, db); err != nil {
+		return nil, errors.Join(err, content.close())
+	}
 	for _, e := range slices.Backward(c.log.committed) {
 		if ctx.Err() != nil {
 			return nil, errors.Join(context.Cause(ctx), content.close())

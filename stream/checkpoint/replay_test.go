@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"context"
 	"fmt"
+	"maps"
 	"syscall"
 	"testing"
 	"time"
@@ -51,6 +52,7 @@ func TestReplay(t *testing.T) {
 			require.NoError(t, err)
 			requireSame(t, h.graphs[at], dumpContent(again.Graph, again.Positions, again.Queries))
 
+			memory := randomMemory(maps.Clone(r.past.once))
 			n := 0
 			for l, err := range r.Batches() {
 				require.NoError(t, err)
@@ -71,7 +73,8 @@ func TestReplay(t *testing.T) {
 				if queries == nil {
 					queries = base.Queries
 				}
-				base.Queries = queries
+				memory.apply(h.infos[at-1].Once)
+				base.Queries = memory.with(queries)
 				requireSame(t, h.graphs[at], dumpContent(base.Graph, l.Positions, base.Queries))
 			}
 			require.Equal(t, committed+open, n)
@@ -134,7 +137,7 @@ func TestOverlayOnDisk(t *testing.T) {
 	require.NotEmpty(t, past.content.tmp)
 	g, err := loadGraph(context.Background(), past.content, h.options(), &past.state)
 	require.NoError(t, err)
-	requireSame(t, h.graphs[4], dumpContent(g, past.state.positions, past.queries))
+	requireSame(t, h.graphs[4], dumpContent(g, past.state.positions, remembered(past.queries, past.once)))
 	require.NoError(t, past.content.close())
 	require.NoDirExists(t, past.content.tmp)
 	require.NoError(t, db.Close())

@@ -13,6 +13,7 @@ type timeline struct {
 	settings Settings
 	state    state
 	queries  []matcher.QueryState
+	once     map[onceEntry]int64
 	// report takes what does not fit; it returns an error to stop. nil stops at the first.
 	report func(error) error
 }
@@ -46,6 +47,11 @@ func (t *timeline) undo(batch uint64, o *done) error {
 	t.state.batch, t.state.positions, t.state.older, t.state.newer = batch-1, o.positions, older, newer
 	if o.queriesChanged {
 		t.queries = o.queries
+	}
+	if err := undoOnce(t.once, o.once); err != nil {
+		if err := note(err); err != nil {
+			return err
+		}
 	}
 	if o.declared != nil {
 		t.settings.Properties, t.settings.Declaration = o.declared.Schema, o.declared.Step

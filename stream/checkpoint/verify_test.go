@@ -110,7 +110,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 			require.NoError(t, err)
 			o.effect.Inserted = append(o.effect.Inserted,
 				dyngraph.EdgeRecord{From: 1, To: 2, Label: 1, Attr: dyngraph.Attr{ID: "never"}})
-			v, err := appendDone([]byte{codecVersion}, o)
+			v, err := appendDone([]byte{o.version()}, o)
 			require.NoError(t, err)
 			require.NoError(t, b.Set(k, withChecksum(k, v), nil))
 		}, "undoing batch", true},

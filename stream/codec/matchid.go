@@ -61,21 +61,32 @@ func appendIdentity(b []byte, q *matcher.Query, byID bool) []byte {
 func (s *scratch) matchID(identity []byte, vertices, edges int) (id [16]byte) {
 	b := append(s.preimage[:0], identity...)
 	for i := range s.vertices[:vertices] {
-		v := &s.vertices[i]
-		b = appendField(appendField(b, v.key), v.label)
+		b = s.appendVertexIdentity(b, i)
 	}
 	for i := range s.edges[:edges] {
-		e := &s.edges[i]
-		b = appendField(appendField(b, s.end(e.from).key), s.end(e.to).key)
-		b = appendField(b, e.label)
-		if s.byID {
-			b = appendEdgeID(b, e.id)
-		}
+		b = s.appendEdgeIdentity(b, i)
 	}
 	s.preimage = b
 	sum := sha256.Sum256(b)
 	copy(id[:], sum[:])
 	return id
+}
+
+// appendVertexIdentity appends the fields of a vertex of the loaded row.
+func (s *scratch) appendVertexIdentity(b []byte, i int) []byte {
+	v := &s.vertices[i]
+	return appendField(appendField(b, v.key), v.label)
+}
+
+// appendEdgeIdentity appends the fields of an edge of the loaded row.
+func (s *scratch) appendEdgeIdentity(b []byte, i int) []byte {
+	e := &s.edges[i]
+	b = appendField(appendField(b, s.end(e.from).key), s.end(e.to).key)
+	b = appendField(b, e.label)
+	if s.byID {
+		b = appendEdgeID(b, e.id)
+	}
+	return b
 }
 
 // appendEdgeID appends the field of an id that identifies an edge, "" for the edge without id.

@@ -37,6 +37,9 @@ func NewEngine(opt matcher.EngineOptions) (*matcher.Engine, error) {
 	if opt.Sampled == nil {
 		opt.Sampled = codec.Sampled
 	}
+	if opt.OnceKey == nil {
+		opt.OnceKey = codec.OnceKey
+	}
 	return matcher.NewEngine(opt)
 }
 

@@ -57,12 +57,16 @@ func (n *NewQuery) build(directed bool, mode string, schema *property.Schema) (*
 	if (n.Cypher == "") == (n.Text == "") {
 		return nil, fmt.Errorf("%w: exactly one of cypher and text gives the pattern", matcher.ErrQuery)
 	}
+	once, err := n.Once.option()
+	if err != nil {
+		return nil, err
+	}
 	q, err := (&config.Query{
 		Name: n.Name, Cypher: n.Cypher, Text: n.Text,
 		Emit: n.Emit, Unit: n.Unit, Backfill: n.Backfill,
 		MaxMatchesPerBatch: n.MaxMatchesPerBatch, ExactTotal: n.ExactTotal, WorkBudget: n.WorkBudget,
 		OverBudget: n.OverBudget, Sample: n.Sample, OnExpiry: n.OnExpiry, OnChange: n.OnChange,
-		Mode:   n.Mode,
+		Once: once, Mode: n.Mode,
 		Within: within, Params: n.Params,
 	}).Build(directed, mode, schema)
 	if err != nil {

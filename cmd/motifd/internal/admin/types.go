@@ -1,6 +1,8 @@
 package admin
 
 import (
+	"fmt"
+
 	"motifd/config"
 	"motifd/matcher"
 	"motifd/stream"
@@ -29,7 +31,8 @@ type QueryActivity struct {
 	Negative         matcher.Count `json:"negative"`
 	Records          uint64        `json:"records"`
 	TruncatedBatches uint64        `json:"truncated_batches"`
-	Skipped          uint64        `json:"skipped"`               // groups of matches, or counts, beyond a limit
+	Skipped          uint64        `json:"skipped"` // groups of matches, or counts, beyond a limit
+	OnceDropped      uint64        `json:"once_dropped,omitempty"`
 	LossySince       uint64        `json:"lossy_since,omitempty"` // batch since which positives are left out
 	SearchSeconds    float64       `json:"search_seconds"`        // summed over threads
 	Warnings         []string      `json:"warnings,omitempty"`    // why it cannot match at present
@@ -87,6 +90,7 @@ type QueryInfo struct {
 	OnExpiry           string `json:"on_expiry"`
 	OnChange           string `json:"on_change"`
 	Mode               string `json:"mode"`
+	Once               *Once  `json:"once,omitempty"`
 	LossySince         uint64 `json:"lossy_since,omitempty"`
 	Origin             string `json:"origin"`
 	Suspended          bool   `json:"suspended"`
@@ -135,6 +139,7 @@ func (s *Query) Info() QueryInfo {
 		MaxMatchesPerBatch: q.MaxMatches, ExactTotal: q.ExactTotal, WorkBudget: q.WorkBudget,
 		OverBudget: q.OverBudget.String(), Sample: q.Sample,
 		OnExpiry: config.SilentName(q.SilentExpiry), OnChange: config.SilentName(q.SilentChange),
+		Once: onceInfo(q),
 		Mode: config.ModeName(q.Shadow), LossySince: s.LossySince,
 		Warnings: s.Warnings, Origin: q.Origin, Suspended: s.Suspended, SuspendedBy: s.SuspendedBy, Removed: s.Removed,
 	}
@@ -162,9 +167,49 @@ type NewQuery struct {
 	OnExpiry           string `json:"on_expiry,omitempty"`
 	OnChange           string `json:"on_change,omitempty"`
 	Mode               string `json:"mode,omitempty"`
+	Once               *Once  `json:"once,omitempty"`
 
 	Within string        `json:"within,omitempty"` // a span of time such as 24h
 	Params config.Params `json:"params,omitempty"`
+}
+
+// Once is the option once of a query.
+type Once struct {
+	Per     []string `json:"per"`
+	For     string   `json:"for"` // a span of time such as 24h
+	MaxKeys uint64   `json:"max_keys,omitempty"`
+}
+
+// OnceOf returns an option as the API has it; nil is none.
+func OnceOf(o *config.Once) *Once {
+	if o == nil {
+		return nil
+	}
+	return &Once{Per: o.Per, For: o.For.String(), MaxKeys: o.MaxKeys}
+}
+
+// option reads the option; nil is none.
+func (o *Once) option() (*config.Once, error) {
+	if o == nil {
+		return nil, nil
+	}
+	out := &config.Once{Per: o.Per, MaxKeys: o.MaxKeys}
+	if err := out.For.UnmarshalText([]byte(o.For)); err != nil {
+		return nil, fmt.Errorf("%w: once.for: %w", matcher.ErrQuery, err)
+	}
+	return out, nil
+}
+
+// onceInfo returns the option of a query.
+func onceInfo(q *matcher.Query) *Once {
+	if q.Once == nil {
+		return nil
+	}
+	o := &Once{For: config.Span(q.Once.For).String(), MaxKeys: q.Once.MaxKeys}
+	for _, r := range q.Once.Per {
+		o.Per = append(o.Per, q.ElementName(r))
+	}
+	return o
 }
 
 // LoadResult is the answer to POST /api/v1/vertices.

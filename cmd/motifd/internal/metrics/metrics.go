@@ -53,6 +53,7 @@ type Metrics struct {
 	matches, outRecords  *prometheus.CounterVec
 	truncated, suspended *prometheus.CounterVec
 	skipped              *prometheus.CounterVec
+	once                 *prometheus.CounterVec
 	searchSeconds, steps *prometheus.CounterVec
 
 	intentWait                             prometheus.Histogram
@@ -116,6 +117,7 @@ func New(opt Options) *Metrics {
 		"query")
 	m.skipped = counter("query_skipped_total",
 		"Groups of matches, or counts, that were left out since they were beyond a limit.", "query", "limit")
+	m.once = counter("query_once_dropped_total", "Positives that the query's once dropped.", "query")
 	m.searchSeconds = counter("query_search_seconds_total", "Search time, summed over threads.", "query")
 	m.steps = counter("query_search_steps_total", "Search steps: candidates tried.", "query")
 
@@ -236,6 +238,9 @@ func (m *Metrics) query(q *matcher.QuerySummary) {
 	}
 	if q.Skipped > 0 {
 		m.skipped.WithLabelValues(name, q.Cause.String()).Add(float64(q.Skipped))
+	}
+	if q.Once > 0 {
+		m.once.WithLabelValues(name).Add(float64(q.Once))
 	}
 	m.searchSeconds.WithLabelValues(name).Add(float64(q.SearchNS) / 1e9)
 	m.steps.WithLabelValues(name).Add(float64(q.Steps))
