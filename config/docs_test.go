@@ -25,7 +25,8 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 	for _, f := range []string{
 		"name", "file", "cypher", "text", "emit", "unit", "backfill", "max_matches_per_batch", "exact_total",
 		"work_budget",
-		"over_budget", "sample", "on_expiry", "on_change", "mode", "within", "params", "once.per", "once.for", "once.max_keys",
+		"over_budget", "sample", "on_expiry", "on_change", "mode", "within", "params",
+		"once.per", "once.for", "once.max_keys",
 	} {
 		known = append(known, "queries[]."+f)
 	}

@@ -85,7 +85,8 @@ func TestS27OnceEqualsTheFilteredOutput(t *testing.T) {
 			}
 			var want []string
 			for _, r := range out.Records {
-				q := once.Queries[slices.IndexFunc(once.Queries, func(q *matcher.Query) bool { return q.Name == r.Query })]
+				at := slices.IndexFunc(once.Queries, func(q *matcher.Query) bool { return q.Name == r.Query })
+				q := once.Queries[at]
 				if r.Kind != matcher.EventMatches || r.Sign == dyngraph.Deleted {
 					continue
 				}

@@ -72,15 +72,15 @@ var longHelp = kong.Vars{
 	"mode_help": "live; or shadow: search and count without output.",
 	"on_change_help": "What becomes of a match that holds before and after a batch in which declared values of its " +
 		"edges change: emit writes its end and its beginning, silent neither.",
-	"once_for_help": "Time within which a key has one positive, in event time: 90s, 24h, 7d.",
-	"once_max_keys_help": "Keys that are remembered at most; beyond it the oldest are forgotten (default: " +
-		strconv.Itoa(matcher.DefaultOnceKeys) + ").",
-	"once_per_help": "Write one positive per key within --once-for, and no negatives; the names of vertices and edges " +
-		"make the key.",
 	"on_damage_help": "When a file of updates cannot be read to its end, for example truncated compressed data: " +
 		"stop, or skip the rest of the file as one refused record. The exit status is 1 either way.",
 	"on_expiry_help": "What becomes of matches whose edges expire: emit writes their end, silent neither " +
 		"searches nor writes it.",
+	"once_for_help": "Time within which a key has one positive, in event time: 90s, 24h, 7d.",
+	"once_max_keys_help": "Keys that are remembered at most; beyond it the oldest are forgotten (default: " +
+		strconv.Itoa(matcher.DefaultOnceKeys) + ").",
+	"once_per_help": "Write one positive per key within --once-for, and no negatives; the names of vertices and " +
+		"edges make the key.",
 	"over_budget_help": "What happens beyond a limit: skip leaves out the group in which it is reached (one " +
 		"update and this query), suspend stops the query.",
 	"param_help": "What $NAME in a pattern stands for: a number, true, a span such as 24h, 'text' or [1, 2]; " +

@@ -56,7 +56,9 @@ func TestS27DaemonRestartsAndReplays(t *testing.T) {
 	require.Equal(t, read("batches.jsonl"), read("b2.jsonl"))
 	dropped := 0
 	for line := range strings.Lines(read("b2.jsonl")) {
-		var batch struct{ Queries []struct{ Once, Negative int } }
+		var batch struct {
+			Queries []struct{ Once, Negative int }
+		}
 		require.NoError(t, json.Unmarshal([]byte(line), &batch))
 		for _, q := range batch.Queries {
 			dropped += q.Once

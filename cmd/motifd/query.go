@@ -72,7 +72,8 @@ func (f *queryFlags) once() (*config.Once, error) {
 	case len(f.OncePer) > 0 && f.OnceFor > 0:
 		return &config.Once{Per: f.OncePer, For: f.OnceFor, MaxKeys: f.OnceMaxKeys}, nil
 	case len(f.OncePer) > 0 || f.OnceFor > 0 || f.OnceMaxKeys > 0:
-		return nil, command.Refuse(errors.New("--once-per and --once-for go together, as in --once-per=m --once-for=24h"))
+		return nil, command.Refuse(errors.New("--once-per and --once-for go together, as in --once-per=m " +
+			"--once-for=24h"))
 	}
 	return nil, nil
 }

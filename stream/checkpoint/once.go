@@ -112,8 +112,8 @@ func undoOnce(all map[onceEntry]int64, changes []matcher.OnceChange) error {
 		c := &changes[i]
 		e := entryOf(c)
 		if ts, known := all[e]; known != c.After.Known || ts != c.After.TS {
-			errs = append(errs, damaged("query %q remembers %d (%v) of a key, where the batch left %d (%v)", e.query, ts,
-				known, c.After.TS, c.After.Known))
+			errs = append(errs, damaged("query %q remembers %d (%v) of a key, where the batch left %d (%v)", e.query,
+				ts, known, c.After.TS, c.After.Known))
 		}
 		if c.Before.Known {
 			all[e] = c.Before.TS
