@@ -230,6 +230,9 @@ type onceStep struct {
 // The sample comes first. What the cap leaves out is not remembered.
 func (s *stepper) putOnce(w *work, ev *Event, order uint32) error {
 	q := w.state.Query
+	if w.sum.Truncated { // nothing more of the batch is looked at
+		return nil
+	}
 	if !w.once.began {
 		w.once = onceStep{began: true, clock: w.memory.at(greatestTime(s.b.Updates)), has: map[OnceKey]bool{}}
 	}

@@ -44,22 +44,26 @@ func randomOnce(rng *rand.Rand, q *matcher.Query) {
 // TestS27OnceEqualsTheFilteredOutput plays queries with once beside the same ones without it, and filters the output of
 // those by hand: the keys in a map that forgets nothing, the greatest ts of all updates so far.
 func TestS27OnceEqualsTheFilteredOutput(t *testing.T) {
-	var seen struct{ kept, dropped, again int }
-	enough := func() bool { return min(seen.kept, seen.dropped, seen.again) > 50 }
+	var seen struct{ kept, dropped, again, cut int }
+	enough := func() bool { return min(seen.kept, seen.dropped, seen.again, seen.cut) > 50 }
 	matchertest.ForSeedsUntil(t, 20, enough, func(t *testing.T, rng *rand.Rand) {
 		plain := matchertest.RandomCaseOfAny(rng, 3)
 		if rng.IntN(3) == 0 {
 			plain = matchertest.RandomCasePaths(rng, 3)
 		}
 		plain = plain.With(func(q *matcher.Query) {
-			q.Unit, q.Backfill = matcher.Unit(rng.IntN(2)), matcher.Backfill(rng.IntN(2))
+			q.Unit, q.Backfill, q.Sample = matcher.Unit(rng.IntN(2)), matcher.Backfill(rng.IntN(2)), rng.Uint64N(3)
 		})
-		once := plain.With(func(q *matcher.Query) { randomOnce(rng, q) })
+		once := plain.With(func(q *matcher.Query) {
+			if randomOnce(rng, q); rng.IntN(2) == 0 {
+				q.MaxMatches = 1 + rng.Uint64N(4)
+			}
+		})
 		first := len(plain.Batches) / 3
 		clock, known := int64(0), false // of the graph in which the queries are registered, at first
-		run := func(c *matchertest.Case, be matcher.Backend) *matchertest.Driver {
+		run := func(c *matchertest.Case, be matcher.Backend, interrupted bool) *matchertest.Driver {
 			d := matchertest.NewDriverWith(t, matcher.EngineOptions{Graph: c.Graph(), Backend: be, Planner: plan.New(),
-				OnceKey: onceKey})
+				OnceKey: onceKey, Sampled: evenly})
 			for i, batch := range c.Batches {
 				if i == first { // so that there is something to fill back
 					clock, known = greatest(d.Engine.Graph().View(dyngraph.New))
@@ -67,12 +71,16 @@ func TestS27OnceEqualsTheFilteredOutput(t *testing.T) {
 						d.Register(q)
 					}
 				}
-				d.Batch(batch)
+				if interrupted && i%4 == 0 { // what a step that failed has noted is gone
+					d.Interrupt(d.Prepare(batch), 0)
+				} else {
+					d.Batch(batch)
+				}
 			}
 			return d
 		}
-		all, got := run(plain, newCPU(t, 2, false)), run(once, newCPU(t, 1+rng.IntN(3), false))
-		ref := run(once, reference.New())
+		all, got := run(plain, newCPU(t, 2, false), false), run(once, newCPU(t, 1+rng.IntN(3), false), true)
+		ref := run(once, reference.New(), false)
 		require.Empty(t, matchertest.Diff(ref.Transcript(), got.Transcript()))
 
 		last := map[string]int64{}
@@ -84,10 +92,11 @@ func TestS27OnceEqualsTheFilteredOutput(t *testing.T) {
 				}
 			}
 			var want []string
+			emitted, dropped, cut := map[string]uint64{}, map[string]uint64{}, map[string]bool{}
 			for _, r := range out.Records {
 				at := slices.IndexFunc(once.Queries, func(q *matcher.Query) bool { return q.Name == r.Query })
 				q := once.Queries[at]
-				if r.Kind != matcher.EventMatches || r.Sign == dyngraph.Deleted {
+				if r.Kind != matcher.EventMatches || r.Sign == dyngraph.Deleted || cut[q.Name] {
 					continue
 				}
 				key := r.Query
@@ -97,8 +106,14 @@ func TestS27OnceEqualsTheFilteredOutput(t *testing.T) {
 				before, ok := last[key]
 				if ok && clock-before <= q.Once.For {
 					seen.dropped++
+					dropped[q.Name]++
 					continue
 				}
+				if cut[q.Name] = q.MaxMatches > 0 && emitted[q.Name] == q.MaxMatches; cut[q.Name] {
+					seen.cut++
+					continue
+				}
+				emitted[q.Name]++
 				seen.again += count(ok)
 				seen.kept++
 				if known {
@@ -109,13 +124,29 @@ func TestS27OnceEqualsTheFilteredOutput(t *testing.T) {
 			}
 			var have []string
 			for _, r := range got.Batches[i].Records {
-				r.Index = 0
+				if r.Index = 0; r.Kind == matcher.EventNotice {
+					require.True(t, cut[r.Query])
+					continue
+				}
 				have = append(have, r.Line())
 			}
 			require.Equal(t, want, have, "batch %d", out.Number)
+			for _, x := range got.Batches[i].Summary.Queries {
+				require.Equal(t, dropped[x.Query.Name], x.Once)
+				require.Equal(t, cut[x.Query.Name], x.Truncated)
+			}
 		}
 	})
 	t.Logf("%+v", seen)
+}
+
+// evenly keeps the matches whose vertices have a sum of dense ids that the sample divides.
+func evenly(q *matcher.Query, _ dyngraph.View, row []uint32) (bool, error) {
+	sum := uint64(0)
+	for _, v := range row[:len(q.Vertices)] {
+		sum += uint64(v)
+	}
+	return q.Sample <= 1 || sum%q.Sample == 0, nil
 }
 
 // greatest returns the greatest ts in a graph.

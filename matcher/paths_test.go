@@ -178,3 +178,14 @@ func TestS26CountsAndExistence(t *testing.T) {
 	w.batch("- a b T", "-n #2")
 	w.batch("- b c T", "-n #2", "-x exists")
 }
+
+// TestS26UpsertRetractsPaths removes a query with a path in upsert mode: every match of every length is retracted.
+func TestS26UpsertRetractsPaths(t *testing.T) {
+	w := newWorld(t, true)
+	w.cpu, w.other = upsertWorld(t, newCPU(t, 2, false)), upsertWorld(t, reference.New())
+	w.batch("+ a b; + b c")
+	w.register(w.query("p", "MATCH (s)-[t*1..2]->(e)", backfill), "+p snapshot a b", "+p snapshot b c",
+		"+p snapshot a c b")
+	w.batch("- a b; + c d", "-p a b", "-p a c b", "+p c d", "+p b d c")
+	w.remove("p", "-p snapshot b c", "-p snapshot c d", "-p snapshot b d c")
+}

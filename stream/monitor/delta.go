@@ -39,7 +39,7 @@ type Delta struct {
 
 // Vertex is a vertex of a match.
 type Vertex struct {
-	Name       string // in the pattern
+	Name       string // in the pattern; t#0, t#1, ... of the inner vertices of a path t
 	Key, Label string
 	// Labels are those of a vertex that may have several, ascending; Label is "" then.
 	Labels []string
@@ -48,7 +48,7 @@ type Vertex struct {
 
 // Edge is an edge of a match. In an undirected graph From is the lower key.
 type Edge struct {
-	Name            string // in the pattern
+	Name            string // in the pattern; t[0], t[1], ... of the edges of a path t
 	From, To, Label string // keys of the ends, and the label
 	Attr            dyngraph.Attr
 }
