@@ -29,8 +29,8 @@ func TestS26PathsAgree(t *testing.T) {
 				q.MaxMatches = 1 + rng.Uint64N(5)
 			}
 		})
-		want := matchertest.Run(t, c, variants.New(cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})),
-			plan.New())
+		host := cpu.New(cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
+		want := matchertest.Run(t, c, variants.New(host), plan.New())
 		device := cuda.New(cuda.Options{Device: cudatest.NewDevice(t, rng),
 			CPU: cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())}})
 		got := matchertest.Run(t, c, variants.New(device), plan.New())
