@@ -27,7 +27,7 @@ func encodings(rng *rand.Rand) (intents, dones, states, attrs [][]byte) {
 			c := h.infos[i]
 			o := &done{effect: c.Effect, report: c.Report, positions: c.Positions,
 				digests: randomDigests(rng), declared: declaredOf(c),
-				queriesChanged: c.Queries != nil, queries: c.Queries}
+				queriesChanged: c.Queries != nil, queries: c.Queries, once: c.Once}
 			if v, err = appendDone([]byte{o.version()}, o); err != nil {
 				panic(err)
 			}
@@ -110,14 +110,15 @@ func TestExtremeUpdates(t *testing.T) {
 
 func TestDoneRoundTrip(t *testing.T) {
 	rng := newRand(52)
-	revised := 0
+	revised, remembers := 0, 0
 	for range 50 {
 		h := newHistory(rng, 4, false)
 		for _, c := range h.infos {
 			revised += len(c.Effect.Revised)
+			remembers += len(c.Once)
 			o := &done{effect: c.Effect, report: c.Report, positions: c.Positions,
 				digests: randomDigests(rng), declared: declaredOf(c),
-				queriesChanged: c.Queries != nil, queries: c.Queries}
+				queriesChanged: c.Queries != nil, queries: c.Queries, once: c.Once}
 			v, err := appendDone([]byte{o.version()}, o)
 			require.NoError(t, err)
 			got, err := body(v).done()
@@ -132,6 +133,7 @@ func TestDoneRoundTrip(t *testing.T) {
 		}
 	}
 	require.Positive(t, revised)
+	require.Positive(t, remembers)
 }
 
 func TestStateRoundTrip(t *testing.T) {
@@ -180,8 +182,8 @@ func TestSeal(t *testing.T) {
 		_, err = verified(keyState, bad)
 		require.ErrorIs(t, err, ErrDamaged)
 	}
-	_, err = verified(keyState, withChecksum(keyState, []byte{declareVersion + 1}))
-	require.ErrorContains(t, err, "version 5")
+	_, err = verified(keyState, withChecksum(keyState, []byte{onceVersion + 1}))
+	require.ErrorContains(t, err, "version 6")
 }
 
 func TestDigest(t *testing.T) {

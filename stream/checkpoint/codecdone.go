@@ -157,7 +157,9 @@ func (d *decoder) done() (*done, error) {
 			o.report.Time = d.timeReport()
 			o.effect.Declared = d.vertices()
 		}
-		o.once = d.once()
+		if o.once = d.once(); !o.hasOnce() {
+			d.fail()
+		}
 	}
 	return o, d.finish("a committed batch")
 }

@@ -160,7 +160,11 @@ func appendOnce(b []byte, changes []matcher.OnceChange) []byte {
 }
 
 func (d *decoder) once() []matcher.OnceChange {
-	changes := make([]matcher.OnceChange, d.count(2))
+	n := d.count(2)
+	if n == 0 {
+		return nil
+	}
+	changes := make([]matcher.OnceChange, n)
 	for i := range changes {
 		c := &changes[i]
 		c.Query = d.string()
