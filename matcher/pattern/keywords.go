@@ -39,8 +39,8 @@ var clauses = map[string]string{
 	"INSERT":  "INSERT" + readsOnly,
 	"FOREACH": "FOREACH" + readsOnly,
 	"DROP":    "DROP" + readsOnly,
-	"EXISTS": "EXISTS is not supported without NOT; the edges of a match stand in MATCH, and a property is tested by " +
-		"IS NOT NULL",
+	"EXISTS": "EXISTS stands behind NOT and before braces, as in NOT EXISTS { (a)-[:KNOWS]->(b) }; the edges of a " +
+		"match stand in MATCH, and a property is tested by IS NOT NULL",
 	"NOT":        "NOT stands before a condition, as in WHERE NOT a.x = 1",
 	"CASE":       "CASE is not supported; write conditions with AND and OR",
 	"ALL":        "ALL is not supported; write a path with its lengths, as in -[t:T*1..5]->",

@@ -266,6 +266,11 @@ func (p *cypherBuilder) negation(r *Rule, n pendingNegation, core *condition.Sco
 		return nil, nil, p.located(err)
 	}
 	built.Conditions = append(p.ownLabelConditions(len(q.Vertices)), conditions...)
+	if e := q.BlockedByItself(built); e >= 0 {
+		return nil, nil, p.fail(at(n.pos), "every match has what this denies: its edge %s; deny edges of another "+
+			"label, or add a condition, as in NOT EXISTS { (a)-[k:KNOWS]->(b) WHERE k.ts < t.ts }",
+			short(q.Edges[e].Name))
+	}
 	return built, exprs, nil
 }
 
