@@ -17,7 +17,7 @@ type canons struct {
 
 // canonical returns the canonical order that begins with anchored order i, or with -1 the one that begins with the
 // pattern's first vertex.
-func (c *compiled) canonical(f *candidates.Filter, i int) *program.CanonicalOrder {
+func (c *compiled) canonical(f candidates.Source, i int) *program.CanonicalOrder {
 	if i < 0 {
 		return c.canonicalOf(f, 0, &matcher.Order{Edge: -1, Steps: []matcher.Step{{}}}, 1)
 	}
@@ -25,12 +25,12 @@ func (c *compiled) canonical(f *candidates.Filter, i int) *program.CanonicalOrde
 }
 
 // canonicalRevised returns the canonical order that begins as the order of index at for revised vertices does.
-func (c *compiled) canonicalRevised(f *candidates.Filter, at int) *program.CanonicalOrder {
+func (c *compiled) canonicalRevised(f candidates.Source, at int) *program.CanonicalOrder {
 	return c.canonicalOf(f, 1+len(c.plan.Anchored)+at, &c.plan.Revised[at], 1)
 }
 
 // canonicalOf returns the canonical order of a number that begins with the first steps of o.
-func (c *compiled) canonicalOf(f *candidates.Filter, number int, o *matcher.Order, fixed int) *program.CanonicalOrder {
+func (c *compiled) canonicalOf(f candidates.Source, number int, o *matcher.Order, fixed int) *program.CanonicalOrder {
 	c.canons.mu.Lock()
 	defer c.canons.mu.Unlock()
 	if c.canons.all == nil {

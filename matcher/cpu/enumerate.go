@@ -18,7 +18,8 @@ import (
 // rootChunk is the number of first vertices that a worker takes at a time when it enumerates a graph.
 const rootChunk = 256
 
-// Enumerate implements matcher.Backend. The search of one root is shared as that of an anchor is (see pool).
+// Enumerate implements matcher.Backend. The search of one root is shared as that of an anchor is (see pool). One that
+// takes long is begun again with a candidate space (see spaceWay).
 func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, limit uint64,
 	budget *matcher.Budget, emit func(matcher.Rows) error) (matcher.Result, error) {
 	c := b.plans[p]
@@ -28,57 +29,131 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	if b.filter.Dormant(p) {
 		return matcher.Result{}, ctx.Err()
 	}
-	o := c.rowsAll
-	if want == matcher.WantCount {
-		o = c.countAll
-	}
-	view := b.g.View(which)
-	var stop atomic.Bool
-	defer work.StopWith(ctx, &stop)()
-	var adj *labeladj.Index
-	countPlan := c.countPlan
-	if want != matcher.WantCount || b.isRevised(c) {
-		countPlan = nil
-	}
-	if countPlan != nil {
-		b.addWildcards(countPlan)
-		adj = b.labelIndex()
-	}
-	var mu sync.Mutex
-	var result matcher.Result
-	var meter matcher.Meter
-	if cause := meter.Begin(budget, want != matcher.WantRows || limit > 0); cause != matcher.NoCause {
+	e := &enumeration{b: b, c: c, which: which, want: want, limit: limit}
+	defer work.StopWith(ctx, &e.stop)()
+	if cause := e.meter.Begin(budget, want != matcher.WantRows || limit > 0); cause != matcher.NoCause {
 		return matcher.Result{Over: cause}, nil
 	}
-	file := rowsort.File{Open: b.opt.TempFiles, Budget: budget}
-	all := rowsort.Sorted{Layout: rowsort.NewLayout(view, p), File: &file}
-	keep, capped := limit, viewCut{b: b, c: c, which: which, layout: all.Layout, file: &file}
-	if limit > 0 {
-		keep++ // one more tells that there are more
-		if want == matcher.WantRows {
-			capped.cut.Begin(&b.shared, keep, &capped)
-		}
+	e.layout, e.budget = rowsort.NewLayout(b.g.View(which), p), budget
+	e.search(ctx)
+	result := e.result
+	if err := ctx.Err(); err != nil {
+		e.all.Close()
+		return matcher.Result{}, err
 	}
-	bound := int(b.g.IDBound())
-	pool, endings := &work.Pool{Options: &b.work, Stop: &stop}, backtrack.Memo{Shared: &b.shared}
-	defer endings.Release()
+	if errors.Is(e.all.Err, rowsort.ErrSpill) {
+		e.meter.Exceed(matcher.CauseSpill)
+	}
+	if result.Over = e.meter.Over(); result.Over != matcher.NoCause && result.Witness == nil {
+		e.all.Close()
+		result.Count = matcher.Count{}
+		return result, nil
+	}
+	result.Over = matcher.NoCause
+	switch want {
+	case matcher.WantAny:
+		return result, nil
+	case matcher.WantCount:
+		result.Count = c.inUnits(result.Count)
+		return result, nil
+	}
+	take := e.all.Count
+	if limit > 0 && take > limit {
+		take, result.Truncated = limit, true
+	}
+	result.Count = matcher.CountOf(take)
+	if take == 0 {
+		err := e.all.Err
+		e.all.Close()
+		return result, err
+	}
+	return result, e.all.Each(ctx, take, emit)
+}
+
+// enumeration is one search of a whole graph.
+type enumeration struct {
+	b     *Backend
+	c     *compiled
+	which dyngraph.Which
+	want  matcher.Want
+	limit uint64 // of rows; 0 for none
+
+	stop   atomic.Bool
+	budget *matcher.Budget
+	meter  matcher.Meter
+	layout *rowsort.Layout
+	capped viewCut
+
+	mu      sync.Mutex // held to add to the following
+	result  matcher.Result
+	matches uint64 // as a meter counts them
+	all     rowsort.Sorted
+}
+
+// search searches: with what the backend keeps of the plan, as long as that takes few steps, else with a candidate
+// space. A search that is given up has found nothing; what it took is told all the same.
+func (e *enumeration) search(ctx context.Context) {
+	var unmeasured matcher.Meter // a short search is measured when it is over: what it has found may come to nothing
+	tried := &work.Allowance{Steps: e.b.trial(e.c.plan)}
+	e.run(ctx, e.b.plainWay(e.c, e.want), tried, &unmeasured)
+	again := tried.Over() && e.result.Witness == nil
+	if again {
+		e.all.Close()
+		e.result.Count, e.matches = matcher.Count{}, 0
+	}
+	if !e.meter.Spend(e.result.Steps, e.matches, e.result.SearchNS) || !again {
+		return
+	}
+	if w := e.b.spaceWay(e.c, e.want, &e.stop); w != nil {
+		e.run(ctx, w, nil, &e.meter)
+	}
+}
+
+// run searches in one way, within an allowance if there is one, and adds to the result.
+func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance, meter *matcher.Meter) {
+	b, stop := e.b, &e.stop
+	file := &rowsort.File{Open: b.opt.TempFiles, Budget: e.budget}
+	e.all = rowsort.Sorted{Layout: e.layout, File: file}
+	if w.order == nil {
+		return
+	}
+	if allowed != nil {
+		stop = new(atomic.Bool)
+		defer work.StopWith(ctx, stop)()
+	}
+	view, bound := b.g.View(e.which), int(b.g.IDBound())
 	var come matcher.SearchProgress
 	b.progress.Begin(&come, bound)
 	defer b.progress.End(&come)
+	var adj *labeladj.Index
+	if w.countPlan != nil {
+		b.addWildcards(w.countPlan)
+		adj = b.labelIndex()
+	}
+	keep := e.limit
+	e.capped = viewCut{way: w, which: e.which, layout: e.layout, file: file}
+	if e.limit > 0 {
+		keep++ // one more tells that there are more
+		if e.want == matcher.WantRows {
+			e.capped.cut.Begin(w.shared, keep, &e.capped)
+		}
+	}
+	pool, endings := &work.Pool{Options: &b.work, Stop: stop}, backtrack.Memo{Shared: w.shared}
+	defer endings.Release()
 	pool.Run(bound, rootChunk, func() {
-		s := b.newSearcher(&stop, want)
-		defer b.release(s)
+		s := w.searcher(b, stop, e.want)
+		defer w.done(b, s)
 		pool.Join(&s.Worker)
 		s.UseMemo(&endings)
 		var total matcher.Count
-		if countPlan != nil {
-			s.counter.Start(countPlan, adj, nil)
+		if w.countPlan != nil {
+			s.counter.Start(w.countPlan, adj, nil)
 		}
-		st := &rowsort.Sorter{Memory: b.opt.GroupMemory, Stop: &stop}
-		st.Begin(all.Layout, keep, &file)
-		s.Out = st
-		s.Measure(&meter)
-		capped.cut.Measure(&s.Search)
+		st := &rowsort.Sorter{Memory: b.opt.GroupMemory, Stop: stop}
+		st.Begin(e.layout, keep, file)
+		s.Out, s.Allowance = st, allowed
+		s.Measure(meter)
+		e.capped.cut.Measure(&s.Search)
 		if s.Stopped {
 			stop.Store(true)
 		}
@@ -91,79 +166,48 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 			if given != nil {
 				s.resumePart(given)
 			}
-			for v := from; v < to && !stop.Load() && !s.Tripped && !capped.cut.IsDone(); v++ {
+			for v := from; v < to && !stop.Load() && !s.Tripped && !e.capped.cut.IsDone(); v++ {
 				switch id := dyngraph.VertexID(v); {
 				case !view.HasVertex(id):
-				case countPlan != nil:
-					total = total.Add(s.counter.FromRoot(which, o.Steps[0].Vertex, id))
+				case w.countPlan != nil:
+					total = total.Add(s.counter.FromRoot(e.which, w.order.Steps[0].Vertex, id))
 				default:
-					s.FromRoot(o, which, id)
+					s.FromRoot(w.order, e.which, id)
 				}
 			}
 			come.Done(to - from)
-			if st.Err() != nil || s.Tripped || capped.cut.IsDone() {
+			if st.Err() != nil || s.Tripped || e.capped.cut.IsDone() || allowed != nil && allowed.Over() {
 				stop.Store(true)
 			}
 		}
 		s.Spend()
 		took := s.Told.At - began
-		first := capped.cut.IsDone() && capped.cut.Give(&s.Search, st)
+		first := e.capped.cut.IsDone() && e.capped.cut.Give(&s.Search, st)
 		rows := st.Finish(nil)
-		mu.Lock()
-		defer mu.Unlock()
+		e.mu.Lock()
+		defer e.mu.Unlock()
 		switch {
 		case first:
-			all.Drop()
-		case capped.cut.IsDone():
+			e.all.Drop()
+		case e.capped.cut.IsDone():
 			rows.Drop()
 		}
-		all.Join(rows)
-		result.Count = result.Count.Add(total).Add(matcher.CountOf(s.Found))
-		result.Steps += s.Steps
-		result.SearchNS += took
-		if s.Witness != nil && result.Witness == nil {
-			result.Witness, result.Count = s.Witness, matcher.CountOf(1)
+		e.all.Join(rows)
+		e.result.Count = e.result.Count.Add(total).Add(matcher.CountOf(s.Found))
+		e.result.Steps += s.Steps
+		e.matches += s.Matches()
+		e.result.SearchNS += took
+		if s.Witness != nil && e.result.Witness == nil {
+			e.result.Witness, e.result.Count = s.Witness, matcher.CountOf(1)
 		}
 	})
-	result.Steps += capped.steps.Load()
-	if err := ctx.Err(); err != nil {
-		all.Close()
-		return matcher.Result{}, err
-	}
-	if errors.Is(all.Err, rowsort.ErrSpill) {
-		meter.Exceed(matcher.CauseSpill)
-	}
-	if result.Over = meter.Over(); result.Over != matcher.NoCause && result.Witness == nil {
-		all.Close()
-		result.Count = matcher.Count{}
-		return result, nil
-	}
-	result.Over = matcher.NoCause
-	switch want {
-	case matcher.WantAny:
-		return result, nil
-	case matcher.WantCount:
-		result.Count = c.inUnits(result.Count)
-		return result, nil
-	}
-	take := all.Count
-	if limit > 0 && take > limit {
-		take, result.Truncated = limit, true
-	}
-	result.Count = matcher.CountOf(take)
-	if take == 0 {
-		err := all.Err
-		all.Close()
-		return result, err
-	}
-	return result, all.Each(ctx, take, emit)
+	e.result.Steps += e.capped.steps.Load()
 }
 
 // viewCut is the cut of a view whose rows are capped.
 type viewCut struct {
 	cut    backtrack.Cap
-	b      *Backend
-	c      *compiled
+	way    *way
 	which  dyngraph.Which
 	layout *rowsort.Layout
 	file   *rowsort.File
@@ -175,7 +219,7 @@ func (v *viewCut) Begin() (*rowsort.Layout, *rowsort.File) { return v.layout, v.
 
 // Find implements backtrack.Capped.
 func (v *viewCut) Find(c *backtrack.CanonicalSearch, limit uint64) {
-	c.FromRoots(v.c.canonical(v.b.filter, -1), v.which, limit)
+	c.FromRoots(v.way.canonical(), v.which, limit)
 }
 
 // Tell implements backtrack.Capped.

@@ -393,6 +393,9 @@ func (f *Filter) end(gone []dyngraph.VertexID) {
 // Class returns the number of the class of pattern vertex v. The plan must have been given to Prepare.
 func (f *Filter) Class(p *matcher.Plan, v int) int { return f.plans[p].classes[v] }
 
+// Fit returns how many data vertices are candidates of pattern vertex v. The plan must have been given to Prepare.
+func (f *Filter) Fit(p *matcher.Plan, v int) int { return f.classes[f.plans[p].classes[v]].fit }
+
 // Missing points to the number of pattern vertices of a plan that no data vertex fits. While it is not 0, neither view
 // has a match. The plan must have been given to Prepare; the number is maintained until a Prepare without the plan, or
 // another Generation.

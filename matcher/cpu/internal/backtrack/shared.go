@@ -27,7 +27,7 @@ type Options struct {
 type Shared struct {
 	Graph      *dyngraph.Graph
 	Delta      *dyngraph.Delta // of the staged batch, nil for none
-	Filter     *candidates.Filter
+	Filter     candidates.Source
 	Neighbors  *neighbors.Cache
 	Work       *work.Options
 	SortMemory int // of a sorter, in bytes

@@ -57,7 +57,7 @@ type Counter struct {
 }
 
 // Attach makes the counter read a graph with its candidate bits, on behalf of a worker.
-func (c *Counter) Attach(w *work.Worker, g *dyngraph.Graph, f *candidates.Filter) {
+func (c *Counter) Attach(w *work.Worker, g *dyngraph.Graph, f candidates.Source) {
 	if c.worker != w {
 		c.worker, c.step = w, func() bool { return !w.Stopped && w.Step() }
 	}

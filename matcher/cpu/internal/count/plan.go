@@ -109,7 +109,7 @@ const maxEdges = 64
 
 // NewPlan returns nil for a pattern that is counted by enumeration: it has more than maxEdges edges, or parallel edges
 // beyond maxAssignments.
-func NewPlan(p *matcher.Plan, f *candidates.Filter) *Plan {
+func NewPlan(p *matcher.Plan, f candidates.Source) *Plan {
 	q := p.Query
 	n := len(q.Vertices)
 	if len(q.Edges) > maxEdges || q.IsVertex() {
@@ -181,7 +181,7 @@ func (s *Plan) rankEdges(q *matcher.Query) {
 }
 
 // quotient makes the quotient of a partition.
-func (s *Plan) quotient(index int, b *partition, conflicts []uint32, f *candidates.Filter) *Quotient {
+func (s *Plan) quotient(index int, b *partition, conflicts []uint32, f candidates.Source) *Quotient {
 	p := s.Pattern
 	n := len(b.blockOf)
 	q := &Quotient{
@@ -306,7 +306,7 @@ func (s *Plan) Label(members uint32) dyngraph.LabelID {
 }
 
 // filterOf returns the filter of a block with these members.
-func (s *Plan) filterOf(members uint32, f *candidates.Filter) filter {
+func (s *Plan) filterOf(members uint32, f candidates.Source) filter {
 	t := filter{implied: true, label: matcher.AnyLabel}
 	for m := members; m != 0; m &= m - 1 {
 		u := bits.TrailingZeros32(m)

@@ -72,7 +72,7 @@ const (
 )
 
 // Attach makes the worker read the graph, the candidate bits and the cache as they are now.
-func (c *Lists) Attach(g *dyngraph.Graph, f *candidates.Filter, of *Cache) {
+func (c *Lists) Attach(g *dyngraph.Graph, f candidates.Source, of *Cache) {
 	c.g, c.bits, c.words, c.truths, c.epochs = g, f.Bits(), f.Words(), f.Truths(), &of.epochs
 	c.options, c.shared, c.table = &of.Options, &of.lists, of.lists.now.Load()
 	if c.table == nil {

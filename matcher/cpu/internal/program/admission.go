@@ -44,7 +44,7 @@ type Admission struct {
 }
 
 // Attach makes the admission read the orders of the staged batch, which may be nil, and the candidate bits.
-func (a *Admission) Attach(g *dyngraph.Graph, d *dyngraph.Delta, f *candidates.Filter) {
+func (a *Admission) Attach(g *dyngraph.Graph, d *dyngraph.Delta, f candidates.Source) {
 	a.graph, a.delta, a.orders, a.bits, a.words, a.truths = g, d, g.OrderTable(), f.Bits(), f.Words(), f.Truths()
 }
 

@@ -58,7 +58,7 @@ type PathStep struct {
 }
 
 // CompileCanonical compiles the canonical order of a plan that begins with the first steps of o.
-func CompileCanonical(p *matcher.Plan, f *candidates.Filter, o *matcher.Order, fixed int) *CanonicalOrder {
+func CompileCanonical(p *matcher.Plan, f candidates.Source, o *matcher.Order, fixed int) *CanonicalOrder {
 	vertices := make([]int, 0, len(o.Steps))
 	for i := range o.Steps[:fixed] {
 		vertices = append(vertices, o.Steps[i].Vertex)
@@ -72,15 +72,10 @@ func CompileCanonical(p *matcher.Plan, f *candidates.Filter, o *matcher.Order, f
 	for i, v := range vertices {
 		at[v] = i
 	}
-	in := matcher.Order{Edge: o.Edge, Reversed: o.Reversed}
-	for i, v := range vertices {
-		s := matcher.Step{Vertex: v}
-		for e, qe := range p.Query.Edges {
-			if e != o.Edge && (qe.From == v || qe.To == v) && at[qe.From+qe.To-v] < i {
-				s.Back = append(s.Back, backEdge(p, e, v, at[qe.From+qe.To-v]))
-			}
-		}
-		in.Steps = append(in.Steps, s)
+	in := OrderOf(p, vertices)
+	in.Edge, in.Reversed = o.Edge, o.Reversed
+	for i := range in.Steps {
+		in.Steps[i].Back = slices.DeleteFunc(in.Steps[i].Back, func(b matcher.BackEdge) bool { return b.Edge == o.Edge })
 	}
 	order := compile(p, &matcher.Member{Order: in}, f, new(ListKeys), p.Query.Unit == matcher.Subgraphs, true)
 	c := &CanonicalOrder{Order: order, fixed: fixed, Parallel: make([][]int, len(p.Query.Edges))}
@@ -148,6 +143,25 @@ func (c *CanonicalOrder) closeConditions(p *matcher.Plan) {
 	}
 }
 
+// OrderOf returns the static order that maps the pattern's vertices one after the other as they are listed.
+func OrderOf(p *matcher.Plan, vertices []int) matcher.Order {
+	at := make([]int, len(vertices))
+	for i, v := range vertices {
+		at[v] = i
+	}
+	o := matcher.Order{Edge: -1}
+	for i, v := range vertices {
+		s := matcher.Step{Vertex: v}
+		for e, qe := range p.Query.Edges {
+			if other := qe.From + qe.To - v; (qe.From == v || qe.To == v) && at[other] < i {
+				s.Back = append(s.Back, backEdge(p, e, v, at[other]))
+			}
+		}
+		o.Steps = append(o.Steps, s)
+	}
+	return o
+}
+
 // backEdge returns pattern edge e as the vertex of an earlier step sees it; its other end is v.
 func backEdge(p *matcher.Plan, e, v, step int) matcher.BackEdge {
 	b := matcher.BackEdge{Edge: e, Step: step, Label: p.EdgeLabels[e]}
@@ -175,7 +189,7 @@ func (c *CanonicalOrder) groupBackEdges(i int) {
 }
 
 // findPath fills in the path of step i, which has no back edges: a shortest one from any earlier step.
-func (c *CanonicalOrder) findPath(p *matcher.Plan, f *candidates.Filter, at []int, i int) {
+func (c *CanonicalOrder) findPath(p *matcher.Plan, f candidates.Source, at []int, i int) {
 	from := make([]int, len(c.Steps)) // by step: the edge by which it was reached
 	for k := range from {
 		from[k] = -1

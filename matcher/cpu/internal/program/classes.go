@@ -10,7 +10,7 @@ import (
 
 // CompileRows compiles the anchored orders of a plan for a search for rows, by anchored order. Of each coalesced class
 // (DESIGN A6) the first member's order stands for all, and the others are nil; with apart no orders are coalesced.
-func CompileRows(p *matcher.Plan, f *candidates.Filter, keys *ListKeys, apart bool) []*Order {
+func CompileRows(p *matcher.Plan, f candidates.Source, keys *ListKeys, apart bool) []*Order {
 	rows := compileRows(p, f, keys, apart, false)
 	if p.Query.ReadsVertices() {
 		for i, o := range compileRows(p, f, keys, apart, true) {
@@ -23,7 +23,7 @@ func CompileRows(p *matcher.Plan, f *candidates.Filter, keys *ListKeys, apart bo
 }
 
 // compileRows is CompileRows for batches that revise vertices, or for others.
-func compileRows(p *matcher.Plan, f *candidates.Filter, keys *ListKeys, apart, revises bool) []*Order {
+func compileRows(p *matcher.Plan, f candidates.Source, keys *ListKeys, apart, revises bool) []*Order {
 	rows := make([]*Order, len(p.Anchored))
 	symmetric := p.Query.Unit == matcher.Subgraphs
 	if apart {
@@ -74,7 +74,7 @@ func (o *Order) imageColumns(image matcher.Image) []int {
 
 // mergeClass returns the order of the steps that the members of a class share. A candidate passes if it passes the test
 // of any member; the search keeps track of the members that are still possible.
-func mergeClass(p *matcher.Plan, c *matcher.Class, members []*Order, f *candidates.Filter, keys *ListKeys) *Order {
+func mergeClass(p *matcher.Plan, c *matcher.Class, members []*Order, f candidates.Source, keys *ListKeys) *Order {
 	o := &Order{Plan: p, Anchor: members[0].Anchor, AnchorTest: members[0].AnchorTest,
 		Steps: slices.Clone(members[0].Steps[:c.Shared]), Members: members}
 	for i := range o.Steps {

@@ -98,7 +98,7 @@ type Form struct {
 
 // Compile compiles an order. With symmetric the plan's symmetry constraints hold: one match of each orbit is found.
 // keys numbers the list keys of all orders of a backend.
-func Compile(p *matcher.Plan, o *matcher.Order, f *candidates.Filter, keys *ListKeys, symmetric bool) *Order {
+func Compile(p *matcher.Plan, o *matcher.Order, f candidates.Source, keys *ListKeys, symmetric bool) *Order {
 	c := compile(p, &matcher.Member{Order: *o}, f, keys, symmetric, false)
 	if p.Query.ReadsVertices() {
 		c.Revising = compile(p, &matcher.Member{Order: *o}, f, keys, symmetric, true)
@@ -107,7 +107,7 @@ func Compile(p *matcher.Plan, o *matcher.Order, f *candidates.Filter, keys *List
 }
 
 // compile compiles an order with images, for batches that revise vertices, or for others.
-func compile(p *matcher.Plan, m *matcher.Member, f *candidates.Filter, keys *ListKeys, symmetric, revises bool) *Order {
+func compile(p *matcher.Plan, m *matcher.Member, f candidates.Source, keys *ListKeys, symmetric, revises bool) *Order {
 	o := &m.Order
 	c := &Order{Plan: p, Anchor: o.Edge, Steps: make([]Step, len(o.Steps)), Slots: len(o.Steps)}
 	at := make([]int, len(p.Query.Vertices))

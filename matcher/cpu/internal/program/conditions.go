@@ -36,7 +36,7 @@ type Conditions struct {
 }
 
 // addConditions fills in what a compiled order tests, and what rows it yields.
-func (o *Order) addConditions(p *matcher.Plan, m *matcher.Member, f *candidates.Filter, revises bool) {
+func (o *Order) addConditions(p *matcher.Plan, m *matcher.Member, f candidates.Source, revises bool) {
 	revises = revises && p.Query.ReadsVertices()
 	if p.Query.OwnOnly() && !revises {
 		o.Forms = []Form{o.formOf(nil)}

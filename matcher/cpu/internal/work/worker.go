@@ -24,6 +24,7 @@ type Worker struct {
 	Matches     func() uint64               // returns the number of matches found so far
 	OnSpend     func(steps, matches uint64) // also told what the meter is told; may be nil
 	Interrupted func() bool                 // reports, at each poll, whether the search at hand is to end; may be nil
+	Allowance   *Allowance                  // nil for none
 
 	Sharing
 }
@@ -41,7 +42,7 @@ func (w *Worker) Begin() {
 }
 
 // End drops what belongs to a request.
-func (w *Worker) End() { w.Meter, w.Closed, w.Sharing = nil, nil, Sharing{} }
+func (w *Worker) End() { w.Meter, w.Closed, w.Allowance, w.Sharing = nil, nil, nil, Sharing{} }
 
 // Step counts a search step and polls now and then; false ends the search.
 func (w *Worker) Step() bool {
@@ -74,6 +75,9 @@ func (w *Worker) Poll() bool {
 	if w.Interrupted != nil && !w.Stopped {
 		w.Stopped = w.Interrupted()
 	}
+	if w.Allowance != nil && !w.Stopped {
+		w.Stopped = w.Allowance.exceeded()
+	}
 	return !w.Stopped
 }
 
@@ -91,11 +95,34 @@ func (w *Worker) Spend() bool {
 	if w.OnSpend != nil {
 		w.OnSpend(now.Steps-was.Steps, now.Matches-was.Matches)
 	}
+	if w.Allowance != nil {
+		w.Allowance.spent.Add(now.Steps - was.Steps)
+	}
 	return w.Meter.Spend(now.Steps-was.Steps, now.Matches-was.Matches, now.At-was.At)
 }
 
 // SkipTime leaves out the time since the last Spend, which another worker's meter knows of.
 func (w *Worker) SkipTime() { w.Told.At = w.Now() - w.Waited }
+
+// Allowance is how many steps the workers of a search may make together. It is no limit of a query: who searches does
+// so in another way when it is used up. The zero Allowance allows nothing.
+type Allowance struct {
+	Steps uint64
+	spent atomic.Uint64
+	over  atomic.Bool
+}
+
+// exceeded reports whether more steps were made, by which a worker stops.
+func (a *Allowance) exceeded() bool {
+	if a.spent.Load() <= a.Steps {
+		return false
+	}
+	a.over.Store(true)
+	return true
+}
+
+// Over reports whether a worker was stopped, so that the search is not complete.
+func (a *Allowance) Over() bool { return a.over.Load() }
 
 // Part is work that a worker gave away.
 type Part struct {

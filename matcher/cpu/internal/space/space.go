@@ -1,0 +1,289 @@
+package space
+
+import (
+	"math/bits"
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/internal/candidates"
+	"motifd/matcher/internal/truths"
+)
+
+// Space is the candidate space of one plan in one graph. It implements candidates.Source for that plan, and for Narrowed.
+type Space struct {
+	*candidates.Filter
+	plan *matcher.Plan
+	bits []uint64
+
+	// Candidates are the numbers of data vertices by pattern vertex. Pairs are by pattern edge the numbers of pairs of
+	// candidates that data edges join which the pattern edge admits alone.
+	Candidates, Pairs []int
+	// Narrowed is the plan, in which only pattern vertices that have common candidates must differ.
+	Narrowed *matcher.Plan
+}
+
+// Bits implements candidates.Source.
+func (s *Space) Bits() []uint64 { return s.bits }
+
+// Words implements candidates.Source.
+func (s *Space) Words() int { return 1 }
+
+// Class implements candidates.Source.
+func (s *Space) Class(_ *matcher.Plan, v int) int { return v }
+
+// Test implements candidates.Source.
+func (s *Space) Test(_ *matcher.Plan, v int) candidates.Test {
+	return candidates.Test{Mask: 1 << v, Want: 1 << v}
+}
+
+// VertexTest implements candidates.Source.
+func (s *Space) VertexTest(_ *matcher.Plan, v int) *truths.Test {
+	return s.Filter.VertexTest(s.plan, v)
+}
+
+// EdgeTest implements candidates.Source.
+func (s *Space) EdgeTest(_ *matcher.Plan, e int) *truths.Test { return s.Filter.EdgeTest(s.plan, e) }
+
+// IsEmpty reports whether some pattern vertex has no candidate: there are no matches then.
+func (s *Space) IsEmpty() bool { return slices.Contains(s.Candidates, 0) }
+
+// kind is a kind of data edges, as one end sees them: what several pattern edges ask for alike.
+type kind struct {
+	dirs   []dyngraph.Dir
+	labels []dyngraph.LabelID // nil for any
+	test   *truths.Test       // nil for none
+	ends   []end
+	wants  uint64 // the pattern vertices that have such an edge
+}
+
+// end is a pattern edge that asks for a kind, as one of its vertices sees it.
+type end struct{ edge, of, other int }
+
+// maker makes a space.
+type maker struct {
+	*Space
+	g     *dyngraph.Graph
+	kinds []kind
+	dirty []uint64 // by data vertex, 64 to a word: its semi-joins are to be made again
+	left  int      // entries that may still be read
+	stop  func() bool
+}
+
+// rounds bounds what semi-joins read, as a multiple of what one round of them reads at most. Mostly the fixed point
+// comes much sooner, since later rounds read around what the round before has changed.
+const rounds = 8
+
+// pollEvery is how many data vertices are looked at between two looks at the stop flag.
+const pollEvery = 1 << 12
+
+// Make makes the space of a plan that the filter serves. It returns nil when stop, which is asked now and then, is
+// true.
+func Make(g *dyngraph.Graph, f *candidates.Filter, p *matcher.Plan, stop func() bool) *Space {
+	m := &maker{Space: &Space{Filter: f, plan: p}, g: g, stop: stop}
+	m.addKinds()
+	if !m.begin() || !m.join() || !m.sum() {
+		return nil
+	}
+	return m.Space
+}
+
+// addKinds lists the kinds of edges that the pattern asks for.
+func (m *maker) addKinds() {
+	for i, e := range m.plan.Query.Edges {
+		var labels []dyngraph.LabelID
+		if l := m.plan.EdgeLabels[i]; l != matcher.AnyLabel {
+			labels = matcher.EachLabel(l)
+		}
+		test := m.EdgeTest(nil, i)
+		for _, v := range [2]int{e.From, e.To} {
+			dirs := []dyngraph.Dir{dyngraph.Out}
+			switch {
+			case m.plan.Directed && e.Either:
+				dirs = append(dirs, dyngraph.In)
+			case m.plan.Directed && e.To == v:
+				dirs[0] = dyngraph.In
+			}
+			at := slices.IndexFunc(m.kinds, func(k kind) bool {
+				return slices.Equal(k.dirs, dirs) && slices.Equal(k.labels, labels) && k.test == test &&
+					(k.labels == nil) == (labels == nil)
+			})
+			if at < 0 {
+				at = len(m.kinds)
+				m.kinds = append(m.kinds, kind{dirs: dirs, labels: labels, test: test})
+			}
+			k := &m.kinds[at]
+			k.ends, k.wants = append(k.ends, end{i, v, e.From + e.To - v}), k.wants|1<<v
+		}
+	}
+}
+
+// begin copies the filter's bits of the pattern's vertices.
+func (m *maker) begin() bool {
+	n := int(m.g.IDBound())
+	m.bits, m.dirty = make([]uint64, n), make([]uint64, (n+63)/64)
+	tests := make([]candidates.Test, len(m.plan.Query.Vertices))
+	for v := range tests {
+		tests[v] = m.Filter.Test(m.plan, v)
+	}
+	all, words := m.Filter.Bits(), m.Filter.Words()
+	for v := range n {
+		if v%pollEvery == 0 && m.stop() {
+			return false
+		}
+		x, of := uint64(0), all[v*words:]
+		for i := range tests {
+			if tests[i].Of(of) {
+				x |= 1 << i
+			}
+		}
+		if x == 0 {
+			continue
+		}
+		m.bits[v] = x
+		m.dirty[v/64] |= 1 << (v % 64)
+		for i := range m.kinds {
+			if k := &m.kinds[i]; k.wants&x != 0 {
+				for _, d := range k.dirs {
+					m.left += rounds * m.g.Degree(dyngraph.VertexID(v), d)
+				}
+			}
+		}
+	}
+	return true
+}
+
+// each calls f with the neighbours of a vertex along edges of a kind that have some candidate bit, and these bits.
+func (m *maker) each(k *kind, v dyngraph.VertexID, f func(bits uint64)) {
+	for _, d := range k.dirs {
+		for i := range max(1, len(k.labels)) {
+			r := m.run(k, v, d, i)
+			for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
+				m.left -= len(nbrs)
+				for at, w := range nbrs {
+					if x := m.bits[w]; x != 0 && (k.test == nil || m.Truths().Either(k.test, ents[at])) {
+						f(x)
+					}
+				}
+			}
+		}
+	}
+}
+
+// run returns the edges of a vertex in one direction that have one of the kind's labels, or any.
+func (m *maker) run(k *kind, v dyngraph.VertexID, d dyngraph.Dir, i int) dyngraph.Range {
+	if k.labels == nil {
+		return m.g.RangeAll(v, d)
+	}
+	return m.g.Range(v, d, k.labels[i])
+}
+
+// join makes semi-joins until nothing changes: a candidate of a pattern vertex has, along each pattern edge, a
+// neighbour that is a candidate of the edge's other end.
+func (m *maker) join() bool {
+	for again := true; again && m.left > 0; {
+		again = false
+		for i := range m.dirty {
+			if i%(pollEvery/64) == 0 && m.stop() {
+				return false
+			}
+			for m.dirty[i] != 0 && m.left > 0 {
+				at := bits.TrailingZeros64(m.dirty[i])
+				m.dirty[i] &^= 1 << at
+				v := dyngraph.VertexID(i*64 + at)
+				if kept := m.supported(v); kept != m.bits[v] {
+					m.change(v, kept)
+					again = true
+				}
+			}
+		}
+	}
+	return true
+}
+
+// supported returns those candidate bits of a vertex that its neighbours support.
+func (m *maker) supported(v dyngraph.VertexID) uint64 {
+	x := m.bits[v]
+	for i := range m.kinds {
+		k := &m.kinds[i]
+		if k.wants&x == 0 {
+			continue
+		}
+		seen := uint64(0)
+		m.each(k, v, func(of uint64) { seen |= of })
+		for _, e := range k.ends {
+			if seen>>e.other&1 == 0 {
+				x &^= 1 << e.of
+			}
+		}
+	}
+	return x
+}
+
+// change sets the bits of a vertex, and marks the neighbours that have lost support.
+func (m *maker) change(v dyngraph.VertexID, kept uint64) {
+	lost := m.bits[v] &^ kept
+	m.bits[v] = kept
+	for i := range m.kinds {
+		k := &m.kinds[i]
+		if k.wants&lost == 0 {
+			continue
+		}
+		of := uint64(0)
+		for _, e := range k.ends {
+			if lost>>e.of&1 != 0 {
+				of |= 1 << e.other
+			}
+		}
+		for _, d := range k.dirs {
+			for n := range max(1, len(k.labels)) {
+				r := m.run(k, v, d, n)
+				for nbrs, _, ok := r.Next(); ok; nbrs, _, ok = r.Next() {
+					m.left -= len(nbrs)
+					for _, w := range nbrs {
+						if m.bits[w]&of != 0 {
+							m.dirty[w/64] |= 1 << (w % 64)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// sum counts candidates and pairs, and finds out which pattern vertices have candidates in common.
+func (m *maker) sum() bool {
+	n := len(m.plan.Query.Vertices)
+	m.Candidates, m.Pairs = make([]int, n), make([]int, len(m.plan.Query.Edges))
+	common := make([]uint64, n)
+	for v, x := range m.bits {
+		if v%pollEvery == 0 && m.stop() {
+			return false
+		}
+		for r := x; r != 0; r &= r - 1 {
+			u := bits.TrailingZeros64(r)
+			m.Candidates[u]++
+			common[u] |= x
+		}
+		for i := range m.kinds {
+			k := &m.kinds[i]
+			if k.wants&x == 0 {
+				continue
+			}
+			m.each(k, dyngraph.VertexID(v), func(of uint64) {
+				for _, e := range k.ends {
+					if x>>e.of&1 != 0 && m.plan.Query.Edges[e.edge].From == e.of {
+						m.Pairs[e.edge] += int(of >> e.other & 1)
+					}
+				}
+			})
+		}
+	}
+	narrowed := *m.plan
+	narrowed.MustDiffer = slices.Clone(m.plan.MustDiffer)
+	for u := range narrowed.MustDiffer {
+		narrowed.MustDiffer[u] &= uint32(common[u])
+	}
+	m.Narrowed = &narrowed
+	return true
+}

@@ -1,0 +1,24 @@
+package candidates
+
+import (
+	"motifd/matcher"
+	"motifd/matcher/internal/truths"
+)
+
+// Source is where a search has its candidate bits from: a Filter, whose bits hold for all searches of a graph, or what
+// is made for one search. All of it is of one graph and its staged batch.
+type Source interface {
+	// Bits are Words words per data vertex, which a Test reads.
+	Bits() []uint64
+	Words() int
+	// Class is equal for pattern vertices with the same Test.
+	Class(p *matcher.Plan, v int) int
+	Test(p *matcher.Plan, v int) Test
+	// VertexTest and EdgeTest are what a pattern vertex and a pattern edge demand alone, nil if nothing.
+	VertexTest(p *matcher.Plan, v int) *truths.Test
+	EdgeTest(p *matcher.Plan, e int) *truths.Test
+	// Truths are the words that these read.
+	Truths() *truths.Table
+}
+
+var _ Source = (*Filter)(nil)
