@@ -50,12 +50,18 @@ func BenchmarkDataStatic(b *testing.B) {
 	}
 }
 
-const staticMost = 5 * time.Second
+var staticMost = 5 * time.Second
+
+func init() {
+	if d, err := time.ParseDuration(os.Getenv("STATIC_MOST")); err == nil {
+		staticMost = d
+	}
+}
 
 func benchStatic(b *testing.B, name string, us []dyngraph.Update, t *textbook, n int, dense bool, count int) {
 	rng := rand.New(rand.NewPCG(uint64(n), 23))
 	var x *bench
-	var sums [2]float64
+	var sums, plans [2]float64
 	var slow [2]int
 	for i := 0; i < count; {
 		q := t.walk(rng, n, dense)
@@ -85,9 +91,13 @@ func benchStatic(b *testing.B, name string, us []dyngraph.Update, t *textbook, n
 			x.prepare(q)
 			ctx, cancel := context.WithTimeout(b.Context(), staticMost)
 			wanted := []matcher.Want{matcher.WantCount, matcher.WantRows}[k]
+			planned := time.Since(began)
 			res, err := x.b.Enumerate(ctx, dyngraph.New, x.plan, wanted, 0, nil, func(matcher.Rows) error { return nil })
 			cancel()
 			took[k] = time.Since(began)
+			plans[k] += math.Log(float64(took[k]) / float64(twin))
+			took[k] -= planned
+			fmt.Fprintf(&line, " plan %.4f steps %d", planned.Seconds(), res.Steps)
 			if err != nil {
 				fmt.Fprintf(&line, " over")
 			} else if got, _ := res.Count.Uint64(); known && got != want {
@@ -104,6 +114,8 @@ func benchStatic(b *testing.B, name string, us []dyngraph.Update, t *textbook, n
 				took[0].Seconds(), took[1].Seconds(), want, len(q.Edges), line.String())
 		}
 	}
-	fmt.Printf("%s: time over the twin's, geometric mean: count %.2f rows %.2f; slow %d %d\n", name,
-		math.Exp(sums[0]/float64(count)), math.Exp(sums[1]/float64(count)), slow[0], slow[1])
+	fmt.Printf("%s: time over the twin's, geometric mean: count %.2f rows %.2f; "+
+		"with plans %.2f %.2f; slow %d %d\n", name,
+		math.Exp(sums[0]/float64(count)), math.Exp(sums[1]/float64(count)),
+		math.Exp(plans[0]/float64(count)), math.Exp(plans[1]/float64(count)), slow[0], slow[1])
 }

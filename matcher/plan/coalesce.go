@@ -106,6 +106,7 @@ next:
 type orbit struct {
 	set     uint32 // the subgraph's vertices
 	colour  []uint64
+	ends    uint64 // equal for orders whose anchors' ends have equal colours, mostly for those alone
 	members []int
 	class   matcher.Class // once built
 	saved   float64       // 0: not worthwhile
@@ -161,14 +162,15 @@ next:
 		if set>>a.Steps[0].Vertex&1 == 0 || set>>a.Steps[1].Vertex&1 == 0 {
 			continue
 		}
+		ends := mix(colour[a.Steps[0].Vertex]) ^ colour[a.Steps[1].Vertex]
 		for k := range found {
 			g := &found[k]
-			if len(g.members) < maxMembers && m.find(set, colour, &pool[g.members[0]].Order, a) != nil {
+			if g.ends == ends && len(g.members) < maxMembers && m.find(set, colour, &pool[g.members[0]].Order, a) != nil {
 				g.members = append(g.members, i)
 				continue next
 			}
 		}
-		found = append(found, orbit{set: set, colour: colour, members: []int{i}})
+		found = append(found, orbit{set: set, colour: colour, ends: ends, members: []int{i}})
 	}
 	return slices.DeleteFunc(found, func(g orbit) bool { return len(g.members) < 2 })
 }

@@ -154,6 +154,9 @@ func (m *mapper) find(set uint32, colour []uint64, from, to *matcher.Order) []in
 	}
 	a, b := from.Steps[0].Vertex, from.Steps[1].Vertex
 	c, d := to.Steps[0].Vertex, to.Steps[1].Vertex
+	if colour[a] != colour[c] || colour[b] != colour[d] { // as it is for most pairs of a large pattern
+		return nil
+	}
 	m.walk = append(m.walk[:0], a, b)
 	m.from[b] = a
 	for i, in := 0, uint32(1)<<a|1<<b; i < len(m.walk); i++ {

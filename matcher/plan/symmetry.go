@@ -18,6 +18,7 @@ func symmetry(p *matcher.Plan) {
 		return
 	}
 	a := newAutomorphisms(p.Query, newMapper(p, p.Query.Conditions))
+	a.all = a.mapper.coloursApart(nil)
 	p.Automorphisms = matcher.CountOf(1)
 	n := len(p.Query.Vertices)
 	for i := 0; i < n; i++ {
@@ -66,6 +67,7 @@ type automorphisms struct {
 	// an ordered tournament of 32 vertices would be searched for 2^31 increasing maps.
 	mapper      *mapper
 	colour, its []uint64
+	all         []uint64 // colours that no vertex is fixed for
 }
 
 func newAutomorphisms(q *matcher.Query, m *mapper) *automorphisms {
@@ -93,6 +95,9 @@ func (a *automorphisms) kind(e int) edgeKind {
 
 // exists reports whether an automorphism fixes 0..i-1 and maps i to j.
 func (a *automorphisms) exists(i, j int) bool {
+	if a.all[i] != a.all[j] {
+		return false
+	}
 	a.taken = 0
 	fixed := make([]int, i+1)
 	for v := range i {
