@@ -91,6 +91,7 @@ type Backend struct {
 	apart       bool           // tests: every anchor is searched by itself
 	strategy    count.Strategy // tests: how patterns are counted
 	enumerates  bool           // tests: no pattern is made ready for counting
+	spaces      bool           // tests: each search of a whole graph has a candidate space from the start
 	// adj is there since something was counted, as long as some plan is.
 	index     *labeladj.Index
 	counts    bool                // some plan is counted in every batch

@@ -95,8 +95,10 @@ type enumeration struct {
 func (e *enumeration) search(ctx context.Context) {
 	var unmeasured matcher.Meter // a short search is measured when it is over: what it has found may come to nothing
 	tried := &work.Allowance{Steps: e.b.trial(e.c.plan)}
-	e.run(ctx, e.b.plainWay(e.c, e.want), tried, &unmeasured)
-	again := tried.Over() && e.result.Witness == nil
+	if !e.b.spaces {
+		e.run(ctx, e.b.plainWay(e.c, e.want), tried, &unmeasured)
+	}
+	again := e.b.spaces || tried.Over() && e.result.Witness == nil
 	if again {
 		e.all.Close()
 		e.result.Count, e.matches = matcher.Count{}, 0

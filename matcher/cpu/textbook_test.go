@@ -129,26 +129,26 @@ func (t *textbook) count(p *textbook, most time.Duration) (n uint64, ok bool) {
 		order = append(order, best)
 	}
 	type step struct {
-		u    int
-		back []int // pattern vertices
-		room []int32
-		list map[int32][]int32 // of one back vertex's image: its neighbours that are candidates
+		u     int
+		back  []int       // pattern vertices
+		lists [][][]int32 // by back vertex, by data vertex: its neighbours that are candidates
+		room  []int32
 	}
-	steps, lists := make([]step, len(order)), map[[2]int]map[int32][]int32{}
+	steps := make([]step, len(order))
 	for i, u := range order {
 		steps[i] = step{u: u}
 		for _, x := range order[:i] {
 			if slices.Contains(p.adj[u], int32(x)) {
 				steps[i].back = append(steps[i].back, x)
-				of2 := map[int32][]int32{}
+				list := make([][]int32, len(t.labels))
 				for _, v := range of[x] {
 					for _, w := range t.adj[v] {
 						if is[w]>>u&1 != 0 {
-							of2[v] = append(of2[v], w)
+							list[v] = append(list[v], w)
 						}
 					}
 				}
-				lists[[2]int{x, u}] = of2
+				steps[i].lists = append(steps[i].lists, list)
 			}
 		}
 	}
@@ -164,7 +164,7 @@ func (t *textbook) count(p *textbook, most time.Duration) (n uint64, ok bool) {
 		s := &steps[i]
 		found := of[s.u]
 		for k, x := range s.back {
-			l := lists[[2]int{x, s.u}][image[x]]
+			l := s.lists[k][image[x]]
 			if k == 0 {
 				found = l
 				continue
@@ -245,4 +245,26 @@ func (t *textbook) walk(rng *rand.Rand, n int, dense bool) *matcher.Query {
 		q.Edges = append(q.Edges, matcher.QueryEdge{Name: "e" + strconv.Itoa(len(q.Edges)), From: e[0], To: e[1], Label: "e", Either: true})
 	}
 	return q
+}
+
+// textbookMost is how long the textbook may take in a test.
+const textbookMost = 2 * time.Second
+
+// clustered draws an undirected graph in which neighbours have common neighbours, unlike in one of random edges.
+func clustered(rng *rand.Rand, vertices, edges, labels int) (us []dyngraph.Update) {
+	key := strconv.Itoa
+	for v := range vertices {
+		us = append(us, dyngraph.Update{Op: dyngraph.InsertVertex, Key: key(v), Label: "v" + key(rng.IntN(labels))})
+	}
+	for range edges {
+		at := rng.IntN(vertices)
+		to := at + 1 + rng.IntN(12)
+		if rng.IntN(8) == 0 {
+			to = rng.IntN(vertices)
+		}
+		if to %= vertices; to != at {
+			us = append(us, dyngraph.Update{Op: dyngraph.InsertEdge, From: key(at), To: key(to), Label: "e"})
+		}
+	}
+	return us
 }

@@ -48,7 +48,9 @@ func (b *Backend) spaceWay(c *compiled, want matcher.Want, stop *atomic.Bool) *w
 	p, order := s.Narrowed, s.Order()
 	w := &way{bits: s, own: true}
 	if want == matcher.WantCount && c.countPlan != nil && !b.isRevised(c) {
-		w.countPlan = count.NewPlan(p, s)
+		if w.countPlan = count.NewPlan(p, s); w.countPlan != nil {
+			w.countPlan.Images, w.countPlan.Pairs = s.Candidates, s.Pairs
+		}
 	}
 	symmetric := p.Query.Unit == matcher.Subgraphs
 	if want == matcher.WantCount {
@@ -61,7 +63,7 @@ func (b *Backend) spaceWay(c *compiled, want matcher.Want, stop *atomic.Bool) *w
 	lists := &neighbors.Cache{Options: b.neighbors.Options}
 	lists.Load(0) // the graph does not change: no epoch advances
 	w.shared = &backtrack.Shared{Graph: b.g, Delta: b.delta, Filter: s, Neighbors: lists, Work: &b.work,
-		SortMemory: b.opt.GroupMemory, Options: b.shared.Options}
+		SortMemory: b.opt.GroupMemory, Options: b.shared.Options, Jumps: true}
 	return w
 }
 

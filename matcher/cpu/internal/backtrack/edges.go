@@ -105,7 +105,9 @@ func (s *Search) bindEdges(d int, w dyngraph.VertexID, done, k int) bool {
 		if !s.ascending(st) || st.Tested && !s.holds(d, st) {
 			return true
 		}
-		return s.extend(d + 1)
+		going := s.extend(d + 1)
+		s.fails[d] |= s.failed
+		return going
 	}
 	b := &st.Back[k]
 	u := s.Images[b.Step]

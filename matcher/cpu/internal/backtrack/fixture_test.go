@@ -24,6 +24,7 @@ type fixture struct {
 	keys   program.ListKeys
 	orders []*program.Order
 	layout map[*matcher.Plan]*rowsort.Layout
+	filter candidates.Filter
 	delta  *dyngraph.Delta // staged
 	stop   atomic.Bool
 	out    rowsort.Sorter
@@ -38,8 +39,8 @@ func newFixture(t *testing.T, graph []dyngraph.Update, queries ...*matcher.Query
 	x.g.Commit()
 	h := &x.shared
 	h.Graph, h.Work = x.g, &work.Options{Threads: 1}
-	h.Filter, h.Neighbors = new(candidates.Filter), new(neighbors.Cache)
-	h.Filter.Load(x.g)
+	h.Filter, h.Neighbors = &x.filter, new(neighbors.Cache)
+	x.filter.Load(x.g)
 	h.Neighbors.Load(int(x.g.IDBound()))
 	var plans []*matcher.Plan
 	planner := plan.New()
@@ -48,7 +49,7 @@ func newFixture(t *testing.T, graph []dyngraph.Update, queries ...*matcher.Query
 		require.NoError(t, err)
 		plans = append(plans, p)
 	}
-	h.Filter.Prepare(plans)
+	x.filter.Prepare(plans)
 	for _, p := range plans {
 		x.layout[p] = rowsort.NewLayout(x.g.View(dyngraph.New), p)
 		for _, o := range program.CompileRows(p, h.Filter, &x.keys, false) {
@@ -61,25 +62,25 @@ func newFixture(t *testing.T, graph []dyngraph.Update, queries ...*matcher.Query
 }
 
 func (x *fixture) outdate() {
-	x.shared.Neighbors.Outdate(x.g, x.delta, x.shared.Filter.Changed(), &x.keys)
+	x.shared.Neighbors.Outdate(x.g, x.delta, x.filter.Changed(), &x.keys)
 }
 
 func (x *fixture) stage(updates ...dyngraph.Update) {
 	var err error
 	x.delta, err = x.g.Stage(updates)
 	require.NoError(x.t, err)
-	x.shared.Filter.Stage(x.delta)
+	x.filter.Stage(x.delta)
 	x.outdate()
 }
 
 func (x *fixture) commit() {
-	x.shared.Filter.Commit()
+	x.filter.Commit()
 	x.outdate()
 	x.g.Commit()
 }
 
 func (x *fixture) abort() {
-	x.shared.Filter.Abort()
+	x.filter.Abort()
 	x.outdate()
 	x.g.Abort()
 }

@@ -32,7 +32,9 @@ type Shared struct {
 	Work       *work.Options
 	SortMemory int // of a sorter, in bytes
 	Options    Options
-	Caps       atomic.Int64 // tests: groups and views of which a canonical search found the first rows
+	// Jumps has searches of whole graphs leave out images that fail as others did; see jump.go.
+	Jumps bool
+	Caps  atomic.Int64 // tests: groups and views of which a canonical search found the first rows
 
 	mu    sync.Mutex
 	idle  []*Search    // searches of cuts that are not in use

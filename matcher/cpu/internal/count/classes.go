@@ -68,6 +68,12 @@ func (c *Counter) countClasses(leaves []int) matcher.Count {
 	for i, k := range x.classes {
 		c.gather(&x.lists[i], k.first, &c.q.filters[k.first], c.q.Edges[k.first])
 		if len(x.lists[i].nbr) < k.leaves {
+			c.failed = 0
+			for _, u := range leaves {
+				if c.sameChoice(k.first, u) {
+					c.failed |= c.whyNone(u, &c.q.filters[u], c.q.Edges[u])
+				}
+			}
 			return matcher.Count{}
 		}
 	}
@@ -99,7 +105,7 @@ func (c *Counter) mapLeaf(leaves []int) (total matcher.Count) {
 		c.mapped = mapped | 1<<u
 		total = total.Add(of.ways[i].Mul(c.countClasses(rest)))
 	}
-	c.mapped = mapped
+	c.mapped, c.failed = mapped, 0
 	return total
 }
 

@@ -3,6 +3,7 @@ package count
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -240,7 +241,7 @@ func (e *Edge) appendRanks(to []int) []int {
 func (ps *quotientComponents) chooseNext(p *component) {
 	q, mask := ps.q, p.mask
 	part := q.cheapestComponent(mask)
-	best := [4]int{-1}
+	best := [4]int{math.MinInt}
 	for m := part; m != 0; m &= m - 1 {
 		v := bits.TrailingZeros32(m)
 		back := bits.OnesCount32(q.Adj[v] &^ mask)
@@ -248,6 +249,9 @@ func (ps *quotientComponents) chooseNext(p *component) {
 			continue
 		}
 		score := [4]int{back, -max(2, q.widestSeparator(mask&^(1<<v))), bits.OnesCount32(q.Adj[v]), -v}
+		if ps.of.plan.Images != nil {
+			score[0] = -ps.growth(v, mask)
+		}
 		if better(score, best) {
 			best, p.next = score, v
 		}
@@ -265,6 +269,21 @@ func (ps *quotientComponents) chooseNext(p *component) {
 		r.from[0].Multi == nil {
 		p.leaf = r
 	}
+}
+
+// growth tells how many images a block has to expect for each mapping of the blocks outside of a set, by numbers of
+// candidates and of pairs: in eighths of powers of two.
+func (ps *quotientComponents) growth(v int, mask uint32) int {
+	s, q := ps.of.plan, ps.q
+	u := bits.TrailingZeros32(q.Members[v])
+	g := float64(s.Images[u])
+	for i, e := range s.Pattern.Query.Edges {
+		if q.BlockOf[e.From] != v && q.BlockOf[e.To] != v || mask>>q.BlockOf[e.From]&1+mask>>q.BlockOf[e.To]&1 != 1 {
+			continue
+		}
+		g *= float64(s.Pairs[i]) / float64(s.Images[e.From]) / float64(s.Images[e.To])
+	}
+	return int(8 * math.Log2(g+1e-9))
 }
 
 // textOf returns a text that is equal for equal components of different quotients: the same blocks, with the same edges

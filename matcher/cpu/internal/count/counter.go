@@ -50,6 +50,7 @@ type Counter struct {
 	leaves    []dyngraph.VertexID
 	ways      [matcher.MaxVertices + 1][]matcher.Count // parallel to common
 	depth     int
+	failed    uint32 // why the last count of a component was 0; see failing.go
 	classes   classCounter
 
 	assigning assignment
@@ -155,7 +156,12 @@ func (c *Counter) count(p *component) matcher.Count {
 		return matcher.Count{}
 	}
 	if p.leaves != nil {
-		return c.countLeaves(p)
+		c.failed = 0
+		n := c.countLeaves(p)
+		if n.IsZero() && c.failed == 0 {
+			c.failed = c.whyNoLeaves(p.leaves)
+		}
+		return n
 	}
 	if len(p.separator) > 2 {
 		return c.compute(p)
@@ -179,6 +185,7 @@ func (c *Counter) count(p *component) matcher.Count {
 	c.mapped = p.separatorSet
 	less := c.countHits(p, others, 0)
 	c.mapped = mapped
+	c.failed = p.separatorSet | others
 	return total.Sub(less)
 }
 
@@ -189,6 +196,7 @@ func (c *Counter) memoized(p *component) matcher.Count {
 		key.b = c.image[p.separator[1]]
 	}
 	if n, ok := c.memo.get(key); ok {
+		c.failed = p.separatorSet
 		return n
 	}
 	mapped := c.mapped
@@ -205,6 +213,7 @@ func (c *Counter) memoized(p *component) matcher.Count {
 func (c *Counter) compute(p *component) matcher.Count {
 	if p.method != nil {
 		if n, ok := p.method.count(c, p); ok {
+			c.failed = p.separatorSet | p.conflicts&c.mapped
 			return n
 		}
 	}
@@ -274,6 +283,7 @@ func (c *Counter) eliminate(p *component) matcher.Count {
 	var total matcher.Count
 	if s, ok := p.method.(*spider); ok {
 		if n, ok := c.eachImage(p, s); ok {
+			c.failed = p.separatorSet | p.conflicts&c.mapped
 			return n
 		}
 	}
@@ -284,6 +294,7 @@ func (c *Counter) eliminate(p *component) matcher.Count {
 	var ways []matcher.Count // how often each counts; nil if once
 	if e := &p.from[0]; len(p.from) == 1 && e.Multi == nil {
 		if p.leaf != nil {
+			c.failed = p.separatorSet
 			return c.eliminateBeforeLeaf(p)
 		}
 		l := c.list(c.image[e.From], e)
@@ -295,19 +306,33 @@ func (c *Counter) eliminate(p *component) matcher.Count {
 	c.depth++
 	if c.shares() {
 		total = c.addUp(c.sumOver(p, found, ways), p.rest)
-		found = nil
+		c.depth--
+		c.failed = everything
+		return total
 	}
+	failed := uint32(0)
 	for i, w := range found {
 		if !c.worker.Step() {
 			break
 		}
 		n := c.countWith(p, w)
+		if n.IsZero() {
+			if c.failed&p.members == 0 { // so it is with any other image
+				c.depth--
+				return n
+			}
+			failed |= c.failed
+			continue
+		}
 		if ways != nil {
 			n = n.Mul(ways[i])
 		}
 		total = total.Add(n)
 	}
 	c.depth--
+	if total.IsZero() {
+		c.failed = failed&^p.members | c.whyNone(p.next, p.to, p.from)
+	}
 	return total
 }
 

@@ -32,6 +32,10 @@ type Plan struct {
 	kinds     []edgeKind          // of all Edges
 	Wildcards []labeladj.Wildcard // those of the keys that are wildcards
 
+	// Images and Pairs are numbers of candidates by pattern vertex, and of pairs of them that edges join by pattern
+	// edge, where a candidate space was made; nil otherwise.
+	Images, Pairs []int
+
 	sets       [][]int  // of competing pattern edges; see MultiEdge
 	setOf      []int    // by pattern edge: its set, or -1
 	multiKinds []string // descriptions of what sets ask for

@@ -47,6 +47,8 @@ type Step struct {
 	Test    candidates.Test
 	OrTests []candidates.Test // alternatives to Test, where members of a class differ
 	Back    []BackEdge
+	// Joined is the set of earlier steps that Back leads to, bit i for step i. Apart is that of MustDiffer and Less.
+	Joined, Apart uint32
 	// MustDiffer are the earlier steps whose image this step's must be compared with for injectivity.
 	MustDiffer []int
 	// Simple tells that each back edge has one data edge at most between two given vertices: it has one label and one
@@ -155,6 +157,15 @@ func compile(p *matcher.Plan, m *matcher.Member, f candidates.Source, keys *List
 					s.EdgeLess = append(s.EdgeLess, l)
 				}
 			}
+		}
+		for k := range s.Back {
+			s.Joined |= 1 << s.Back[k].Step
+		}
+		for _, k := range s.MustDiffer {
+			s.Apart |= 1 << k
+		}
+		for _, l := range s.Less {
+			s.Apart |= 1 << l.Step
 		}
 		c.Steps[i] = s
 	}
