@@ -92,7 +92,8 @@ func benchStatic(b *testing.B, name string, us []dyngraph.Update, t *textbook, n
 			ctx, cancel := context.WithTimeout(b.Context(), staticMost)
 			wanted := []matcher.Want{matcher.WantCount, matcher.WantRows}[k]
 			planned := time.Since(began)
-			res, err := x.b.Enumerate(ctx, dyngraph.New, x.plan, wanted, 0, nil, func(matcher.Rows) error { return nil })
+			drop := func(matcher.Rows) error { return nil }
+			res, err := x.b.Enumerate(ctx, dyngraph.New, x.plan, wanted, 0, nil, drop)
 			cancel()
 			took[k] = time.Since(began)
 			plans[k] += math.Log(float64(took[k]) / float64(twin))

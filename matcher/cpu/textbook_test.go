@@ -242,7 +242,8 @@ func (t *textbook) walk(rng *rand.Rand, n int, dense bool) *matcher.Query {
 	}
 	slices.SortFunc(rest, func(a, b [2]int) int { return cmp.Or(a[0]-b[0], a[1]-b[1]) })
 	for _, e := range rest {
-		q.Edges = append(q.Edges, matcher.QueryEdge{Name: "e" + strconv.Itoa(len(q.Edges)), From: e[0], To: e[1], Label: "e", Either: true})
+		name := "e" + strconv.Itoa(len(q.Edges))
+		q.Edges = append(q.Edges, matcher.QueryEdge{Name: name, From: e[0], To: e[1], Label: "e", Either: true})
 	}
 	return q
 }

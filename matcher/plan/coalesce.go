@@ -165,7 +165,8 @@ next:
 		ends := mix(colour[a.Steps[0].Vertex]) ^ colour[a.Steps[1].Vertex]
 		for k := range found {
 			g := &found[k]
-			if g.ends == ends && len(g.members) < maxMembers && m.find(set, colour, &pool[g.members[0]].Order, a) != nil {
+			if g.ends == ends && len(g.members) < maxMembers &&
+				m.find(set, colour, &pool[g.members[0]].Order, a) != nil {
 				g.members = append(g.members, i)
 				continue next
 			}

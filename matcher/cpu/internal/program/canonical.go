@@ -75,7 +75,8 @@ func CompileCanonical(p *matcher.Plan, f candidates.Source, o *matcher.Order, fi
 	in := OrderOf(p, vertices)
 	in.Edge, in.Reversed = o.Edge, o.Reversed
 	for i := range in.Steps {
-		in.Steps[i].Back = slices.DeleteFunc(in.Steps[i].Back, func(b matcher.BackEdge) bool { return b.Edge == o.Edge })
+		isAnchor := func(b matcher.BackEdge) bool { return b.Edge == o.Edge }
+		in.Steps[i].Back = slices.DeleteFunc(in.Steps[i].Back, isAnchor)
 	}
 	order := compile(p, &matcher.Member{Order: in}, f, new(ListKeys), p.Query.Unit == matcher.Subgraphs, true)
 	c := &CanonicalOrder{Order: order, fixed: fixed, Parallel: make([][]int, len(p.Query.Edges))}

@@ -8,6 +8,6 @@
 // compiled with it, and its bits are their admission test.
 //
 // A Space holds for the graph as it was when it was made, with the staged batch: an edge of either view supports a
-// candidate, so that it holds in both. Owner: the search. A further condition that one edge or vertex decides is part of
-// the bits already (candidates, truths); one between elements is not.
+// candidate, so that it holds in both. Owner: the search. A further condition that one edge or vertex decides is part
+// of the bits already (candidates, truths); one between elements is not.
 package space

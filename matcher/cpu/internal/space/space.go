@@ -10,7 +10,8 @@ import (
 	"motifd/matcher/internal/truths"
 )
 
-// Space is the candidate space of one plan in one graph. It implements candidates.Source for that plan, and for Narrowed.
+// Space is the candidate space of one plan in one graph. It implements candidates.Source for that plan, and for
+// Narrowed.
 type Space struct {
 	*candidates.Filter
 	plan *matcher.Plan
