@@ -281,6 +281,8 @@ type Meter struct {
 	ns      atomic.Int64
 	charged atomic.Uint64 // of the steps, to the budget
 	found   atomic.Uint64 // of the matches, that the budget counts as found
+	rows    atomic.Uint64 // of the matches, that the budget counts as the query's
+	all     atomic.Uint64 // matches, capped or not
 }
 
 // Begin starts the measure of another group. capped tells that the number of its matches is bounded otherwise. It
@@ -293,6 +295,8 @@ func (m *Meter) Begin(b *Budget, capped bool) Cause {
 	m.ns.Store(0)
 	m.charged.Store(0)
 	m.found.Store(0)
+	m.rows.Store(0)
+	m.all.Store(0)
 	if b == nil {
 		return NoCause
 	}
@@ -314,6 +318,7 @@ func (m *Meter) Spend(steps, matches uint64, ns int64) bool {
 		return true
 	}
 	b.found.Add(matches)
+	m.all.Add(matches)
 	if m.capped {
 		matches = 0
 	}
@@ -322,6 +327,7 @@ func (m *Meter) Spend(steps, matches uint64, ns int64) bool {
 		b.steps.Add(steps)
 		b.ns.Add(ns)
 		b.rows.Add(matches)
+		m.rows.Add(matches)
 		m.charged.Add(steps)
 		if m.cause.Load() == 0 {
 			b.output.found.Add(matches)
@@ -345,6 +351,18 @@ func (m *Meter) GiveBack(steps uint64) {
 	if m.b != nil {
 		m.b.steps.Add(-min(steps, m.charged.Load()))
 	}
+}
+
+// Restart takes matches off the budget that are thrown away, since another search for the group finds them again. What
+// they took stays on it. No Spend may run meanwhile.
+func (m *Meter) Restart() {
+	if m.b == nil {
+		return
+	}
+	m.b.found.Add(-m.all.Swap(0))
+	m.b.rows.Add(-m.rows.Swap(0))
+	m.b.output.found.Add(-m.found.Swap(0))
+	m.matches.Store(0)
 }
 
 // Exceed notes that the group is over a limit. The first cause stays. The group's matches are not written.

@@ -84,35 +84,33 @@ type enumeration struct {
 	layout *rowsort.Layout
 	capped viewCut
 
-	mu      sync.Mutex // held to add to the following
-	result  matcher.Result
-	matches uint64 // as a meter counts them
-	all     rowsort.Sorted
+	mu     sync.Mutex // held to add to the following
+	result matcher.Result
+	all    rowsort.Sorted
 }
 
 // search searches: with what the backend keeps of the plan, as long as that takes few steps, else with a candidate
-// space. A search that is given up has found nothing; what it took is told all the same.
+// space. A search that is given up has found nothing; what it took is told all the same, and stays on the budget.
 func (e *enumeration) search(ctx context.Context) {
-	var unmeasured matcher.Meter // a short search is measured when it is over: what it has found may come to nothing
 	tried := &work.Allowance{Steps: e.b.trial(e.c.plan)}
 	if !e.b.spaces {
-		e.run(ctx, e.b.plainWay(e.c, e.want), tried, &unmeasured)
-	}
-	again := e.b.spaces || tried.Over() && e.result.Witness == nil
-	if again {
+		e.run(ctx, e.b.plainWay(e.c, e.want), tried)
+		if !tried.Over() || e.result.Witness != nil || e.meter.Over() != matcher.NoCause {
+			return
+		}
 		e.all.Close()
-		e.result.Count, e.matches = matcher.Count{}, 0
+		e.result.Count = matcher.Count{}
+		e.meter.Restart()
 	}
-	if !e.meter.Spend(e.result.Steps, e.matches, e.result.SearchNS) || !again {
-		return
+	w := e.b.spaceWay(e.c, e.want, &e.stop)
+	if w == nil {
+		w = e.b.plainWay(e.c, e.want)
 	}
-	if w := e.b.spaceWay(e.c, e.want, &e.stop); w != nil {
-		e.run(ctx, w, nil, &e.meter)
-	}
+	e.run(ctx, w, nil)
 }
 
 // run searches in one way, within an allowance if there is one, and adds to the result.
-func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance, meter *matcher.Meter) {
+func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) {
 	b, stop := e.b, &e.stop
 	file := &rowsort.File{Open: b.opt.TempFiles, Budget: e.budget}
 	e.all = rowsort.Sorted{Layout: e.layout, File: file}
@@ -154,7 +152,7 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance, 
 		st := &rowsort.Sorter{Memory: b.opt.GroupMemory, Stop: stop}
 		st.Begin(e.layout, keep, file)
 		s.Out, s.Allowance = st, allowed
-		s.Measure(meter)
+		s.Measure(&e.meter)
 		e.capped.cut.Measure(&s.Search)
 		if s.Stopped {
 			stop.Store(true)
@@ -197,7 +195,6 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance, 
 		e.all.Join(rows)
 		e.result.Count = e.result.Count.Add(total).Add(matcher.CountOf(s.Found))
 		e.result.Steps += s.Steps
-		e.matches += s.Matches()
 		e.result.SearchNS += took
 		if s.Witness != nil && e.result.Witness == nil {
 			e.result.Witness, e.result.Count = s.Witness, matcher.CountOf(1)

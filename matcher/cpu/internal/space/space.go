@@ -16,6 +16,7 @@ type Space struct {
 	*candidates.Filter
 	plan *matcher.Plan
 	bits []uint64
+	same []int // by pattern vertex: the first one with the same candidates
 
 	// Candidates are the numbers of data vertices by pattern vertex. Pairs are by pattern edge the numbers of pairs of
 	// candidates that data edges join which the pattern edge admits alone.
@@ -31,11 +32,11 @@ func (s *Space) Bits() []uint64 { return s.bits }
 func (s *Space) Words() int { return 1 }
 
 // Class implements candidates.Source.
-func (s *Space) Class(_ *matcher.Plan, v int) int { return v }
+func (s *Space) Class(_ *matcher.Plan, v int) int { return s.same[v] }
 
 // Test implements candidates.Source.
 func (s *Space) Test(_ *matcher.Plan, v int) candidates.Test {
-	return candidates.Test{Mask: 1 << v, Want: 1 << v}
+	return candidates.Test{Mask: 1 << s.same[v], Want: 1 << s.same[v]}
 }
 
 // VertexTest implements candidates.Source.
@@ -79,7 +80,7 @@ const rounds = 8
 const pollEvery = 1 << 12
 
 // Make makes the space of a plan that the filter serves. It returns nil when stop, which is asked now and then, is
-// true.
+// true, and when the fixed point is far: before it, vertices that an automorphism maps to one another may differ.
 func Make(g *dyngraph.Graph, f *candidates.Filter, p *matcher.Plan, stop func() bool) *Space {
 	m := &maker{Space: &Space{Filter: f, plan: p}, g: g, stop: stop}
 	m.addKinds()
@@ -199,7 +200,7 @@ func (m *maker) join() bool {
 			}
 		}
 	}
-	return true
+	return m.left > 0
 }
 
 // supported returns those candidate bits of a vertex that its neighbours support.
@@ -256,10 +257,20 @@ func (m *maker) change(v dyngraph.VertexID, kept uint64) {
 func (m *maker) sum() bool {
 	n := len(m.plan.Query.Vertices)
 	m.Candidates, m.Pairs = make([]int, n), make([]int, len(m.plan.Query.Edges))
-	common := make([]uint64, n)
+	common, same := make([]uint64, n), make([]uint64, n)
+	for u := range same {
+		same[u] = ^uint64(0)
+	}
 	for v, x := range m.bits {
 		if v%pollEvery == 0 && m.stop() {
 			return false
+		}
+		for u := range same {
+			if x>>u&1 != 0 {
+				same[u] &= x
+			} else {
+				same[u] &^= x
+			}
 		}
 		for r := x; r != 0; r &= r - 1 {
 			u := bits.TrailingZeros64(r)
@@ -279,6 +290,9 @@ func (m *maker) sum() bool {
 				}
 			})
 		}
+	}
+	for u := range same {
+		m.same = append(m.same, bits.TrailingZeros64(same[u]))
 	}
 	narrowed := *m.plan
 	narrowed.MustDiffer = slices.Clone(m.plan.MustDiffer)
