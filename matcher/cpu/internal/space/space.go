@@ -72,9 +72,13 @@ type maker struct {
 	stop  func() bool
 }
 
-// rounds bounds what semi-joins read, as a multiple of what one round of them reads at most. Mostly the fixed point
-// comes much sooner, since later rounds read around what the round before has changed.
-const rounds = 8
+// rounds bounds what semi-joins read, as a multiple of what one round of them reads at most; they may read leastReads
+// in any case. Mostly the fixed point comes much sooner, since later rounds read around what the round before has
+// changed.
+const (
+	rounds     = 8
+	leastReads = 1 << 16
+)
 
 // pollEvery is how many data vertices are looked at between two looks at the stop flag.
 const pollEvery = 1 << 12
@@ -123,6 +127,7 @@ func (m *maker) addKinds() {
 // begin copies the filter's bits of the pattern's vertices.
 func (m *maker) begin() bool {
 	n := int(m.g.IDBound())
+	m.left = leastReads
 	m.bits, m.dirty = make([]uint64, n), make([]uint64, (n+63)/64)
 	tests := make([]candidates.Test, len(m.plan.Query.Vertices))
 	for v := range tests {
