@@ -46,6 +46,9 @@ func TestMain(m *testing.M) {
 
 // withBinary builds motifd, runs the tests and removes it again.
 func withBinary(run func() int) (code int, err error) {
+	if err := matchertest.HideVariables(); err != nil {
+		return 1, err
+	}
 	dir, err := os.MkdirTemp("", "motifd-test-")
 	if err != nil {
 		return 1, err

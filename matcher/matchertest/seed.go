@@ -47,9 +47,34 @@ func ForSeedsUntil(t *testing.T, n int, seen func() bool, f func(t *testing.T, r
 	}
 }
 
+// hidden are the variables that HideVariables took.
+var hidden = make(map[string]string)
+
+// HideVariables takes the variables of this package out of the environment, before any test: motifd refuses variables
+// with its prefix that are no settings, and tests start it. ForSeeds goes by them still.
+func HideVariables() error {
+	for _, name := range []string{SeedVariable, CountVariable, TimesVariable} {
+		if v, ok := os.LookupEnv(name); ok {
+			hidden[name] = v
+			if err := os.Unsetenv(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// setting returns the value of a variable, or an empty string.
+func setting(name string) string {
+	if v, ok := hidden[name]; ok {
+		return v
+	}
+	return os.Getenv(name)
+}
+
 // timed multiplies a number of seeds by TimesVariable: by 10, or by 1/2. One seed is the least.
 func timed(t *testing.T, seeds uint64) uint64 {
-	v := os.Getenv(TimesVariable)
+	v := setting(TimesVariable)
 	if v == "" {
 		return seeds
 	}
@@ -66,7 +91,7 @@ func timed(t *testing.T, seeds uint64) uint64 {
 }
 
 func variable(t *testing.T, name string, unset uint64) uint64 {
-	v := os.Getenv(name)
+	v := setting(name)
 	if v == "" {
 		return unset
 	}
