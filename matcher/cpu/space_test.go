@@ -67,6 +67,9 @@ func TestSpaceAgainstReference(t *testing.T) {
 			x.Commit()
 		}
 		capped += int(fast.shared.Caps.Load())
+		if fast.shared.Options.CanonicalFirst {
+			capped++
+		}
 	})
 }
 
