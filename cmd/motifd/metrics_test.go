@@ -33,6 +33,7 @@ queries:
   - {name: capped, cypher: "MATCH (a)-[:T]->(b)", max_matches_per_batch: 1}
   - {name: greedy, cypher: "MATCH (a)-->(b)-->(c)", work_budget: 1, over_budget: suspend}
   - {name: frugal, cypher: "MATCH (a)-->(b)-->(c)", work_budget: 1}
+  - {name: once, cypher: "MATCH (a)-[:T]->(b)", once: {per: [b], for: 1h}}
 `
 
 // sample is a line of /metrics: name{labels} value.
