@@ -22,8 +22,8 @@ func TestS25RetentionWarning(t *testing.T) {
 		"MATCH (a)-[:PAID]->(b) WHERE NOT (a)-[:OWNS|KNOWS]-(b)":     "1m0s",
 		"MATCH (a)-[:OWNS]->(b) WHERE NOT (a)-[:KNOWS]-(b)":          "edges of the match do not expire",
 		"MATCH (a)-->(b) WHERE NOT (a)-[:KNOWS]->()":                 "edges of the match do not expire",
-		"MATCH (a)-[:PAID]->(b) WHERE NOT (a)-->(b)":                 "1m0s",
-		"MATCH (a)-[:PAID]->(b)-[:KNOWS]->() WHERE NOT (a)-->(b)":    "",
+		"MATCH (a)-[:PAID]->(b) WHERE NOT (b)-->(a)":                 "1m0s",
+		"MATCH (a)-[:PAID]->(b)-[:KNOWS]->() WHERE NOT (b)-->(a)":    "",
 		"MATCH (a)-[:PAID]->(b)-[:KNOWS]->() WHERE NOT (a)<-[:X]-()": "",
 	} {
 		q, err := pattern.Parse(pattern.Cypher, []byte(text), pattern.Options{Name: "q", Directed: true})
