@@ -49,6 +49,7 @@ func TestS24BackendsPutOutTheSame(t *testing.T) {
 // TestS24ReplayPutsOutTheSame replays batch logs with groups, of which some exceed their budgets, on other backends and
 // from the middle on, with a graph that was loaded and queries that were restored.
 func TestS24ReplayPutsOutTheSame(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestS24BackendsPutOutTheSame has the same goroutines")
 	decisions := 0
 	matchertest.ForSeedsUntil(t, 25, func() bool { return decisions > 10 }, func(t *testing.T, rng *rand.Rand) {
 		c := groupCase(rng).With(func(q *matcher.Query) {
@@ -196,6 +197,7 @@ func TestS24VerticesAreRevised(t *testing.T) {
 // TestS24HubsPutOutTheSame plays the shapes of which state is kept of hubs (package groups): members of a hub, with a
 // window behind a pivot or without. Times come in order or not, edges expire, are parallel and are replaced.
 func TestS24HubsPutOutTheSame(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestS24BackendsPutOutTheSame has the same goroutines")
 	var seen struct{ begins, ends, expired, revised int }
 	all := func() bool { return min(seen.begins, seen.ends, seen.expired, seen.revised) > 300 }
 	matchertest.ForSeedsUntil(t, 30, all, func(t *testing.T, rng *rand.Rand) {

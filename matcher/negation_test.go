@@ -215,6 +215,7 @@ func TestS25Subgraphs(t *testing.T) {
 // counted once, and those without. With EXISTS in place of NOT EXISTS it is the core joined with the negation's
 // pattern, projected.
 func TestS25Complement(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestS25RandomBatches has the same goroutines")
 	both := 0
 	matchertest.ForSeedsUntil(t, 20, func() bool { return both > 50 }, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCaseOfAny(rng, 1)
@@ -303,6 +304,7 @@ func existing(t *testing.T, view dyngraph.View, q *matcher.Query) map[string]boo
 // TestS25Limits: what searching for blockers costs counts against the budget of the query; what is left out is decided,
 // logged and left out again in a replay on other backends, whatever the order of limits, caps and modes.
 func TestS25Limits(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestS25RandomBatches has the same goroutines")
 	decided := map[matcher.Action]int{}
 	enough := func() bool { return min(decided[matcher.Skip], decided[matcher.Suspend]) > 20 }
 	matchertest.ForSeedsUntil(t, 20, enough, func(t *testing.T, rng *rand.Rand) {

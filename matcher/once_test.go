@@ -44,6 +44,7 @@ func randomOnce(rng *rand.Rand, q *matcher.Query) {
 // TestS27OnceEqualsTheFilteredOutput plays queries with once beside the same ones without it, and filters the output of
 // those by hand: the keys in a map that forgets nothing, the greatest ts of all updates so far.
 func TestS27OnceEqualsTheFilteredOutput(t *testing.T) {
+	matchertest.NotUnderRace(t, "it starts no goroutine")
 	var seen struct{ kept, dropped, again, cut int }
 	enough := func() bool { return min(seen.kept, seen.dropped, seen.again, seen.cut) > 50 }
 	matchertest.ForSeedsUntil(t, 20, enough, func(t *testing.T, rng *rand.Rand) {
