@@ -62,7 +62,7 @@ var arrows = map[string][]string{
 	"matcher/cpu/internal/backtrack": {"matcher", "dyngraph", "matcher/internal/candidates", "matcher/internal/truths",
 		"matcher/cpu/internal/program", "matcher/cpu/internal/work", "matcher/cpu/internal/neighbors",
 		"matcher/internal/rowsort"},
-	"matcher/groups": {"matcher", "dyngraph", "dyngraph/property", "matcher/condition"},
+	"matcher/groups": {"matcher", "dyngraph", "dyngraph/property", "matcher/condition", "matcher/internal/residual"},
 	"matcher/negation": {"matcher", "dyngraph", "dyngraph/property", "matcher/condition", "matcher/internal/residual",
 		"matcher/internal/rowsort"},
 	"matcher/reference": {"matcher", "dyngraph", "dyngraph/property", "matcher/condition",

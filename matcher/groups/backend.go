@@ -8,7 +8,9 @@ import (
 	"slices"
 
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
+	"motifd/matcher/internal/residual"
 )
 
 // Backend implements matcher.Backend around another one.
@@ -97,7 +99,7 @@ func (x *program) concerned(g *dyngraph.Graph, n *dyngraph.NetEdge) bool {
 	if n.Vertex {
 		for u := range x.asked {
 			a := &x.asked[u]
-			if n.Revised && !a.Nothing() && matcher.LabelFits(x.vertexLabels[u], view.Label(n.From)) &&
+			if n.Revised && !a.Nothing() && matcher.LabelFits(x.pattern.Vertices[u], view.Label(n.From)) &&
 				a.Matters(g, n.From, nil) {
 				return true
 			}
@@ -106,7 +108,7 @@ func (x *program) concerned(g *dyngraph.Graph, n *dyngraph.NetEdge) bool {
 	}
 	from, to := view.Label(n.From), view.Label(n.To)
 	for e, of := range x.g.Edges {
-		if !matcher.LabelFits(x.edgeLabels[e], n.Label) || !x.meets(view, e, n.Edge) {
+		if !matcher.LabelFits(x.pattern.Edges[e].Label, n.Label) || !x.meets(view, e, n.Edge) {
 			continue
 		}
 		for _, reversed := range x.orientations(e) {
@@ -114,7 +116,7 @@ func (x *program) concerned(g *dyngraph.Graph, n *dyngraph.NetEdge) bool {
 			if reversed {
 				a, z = to, from
 			}
-			if matcher.LabelFits(x.vertexLabels[of.From], a) && matcher.LabelFits(x.vertexLabels[of.To], z) {
+			if matcher.LabelFits(x.pattern.Vertices[of.From], a) && matcher.LabelFits(x.pattern.Vertices[of.To], z) {
 				return true
 			}
 		}
@@ -122,15 +124,13 @@ func (x *program) concerned(g *dyngraph.Graph, n *dyngraph.NetEdge) bool {
 	return false
 }
 
+// meets reports whether a data edge meets the conditions on a pattern edge alone.
 func (x *program) meets(view dyngraph.View, e int, d dyngraph.EdgeIndex) bool {
-	s := search{x: x, view: view}
-	if len(x.ownEdge[e]) == 0 {
-		return true
-	}
-	s.values = s.values[:0]
+	var room [4]property.Value
+	values := room[:0]
 	for _, c := range x.ownEdge[e] {
-		s.values = slices.Grow(s.values, len(c.Reads))[:len(c.Reads)]
-		if !c.Meets(view, uint32(d), s.values) {
+		values = slices.Grow(values[:0], len(c.Reads))
+		if !c.Meets(view, uint32(d), values[:len(c.Reads)]) {
 			return false
 		}
 	}
@@ -271,11 +271,15 @@ func (b *Backend) answer(ctx context.Context, sign dyngraph.Sign, req *matcher.R
 		if x == nil {
 			return nil, errors.New("the plan was not prepared")
 		}
-		var err error
 		if cause := a.meter.Begin(req.Budget, req.Limit > 0); cause != matcher.NoCause {
 			o = &outcome{over: cause}
-		} else if o, err = x.evaluate(ctx, b.graph, b.delta, &meter{Meter: &a.meter, clock: b.opt.Clock}); err != nil {
-			return nil, err
+		} else {
+			work := &residual.Work{Ctx: ctx, Clock: b.opt.Clock}
+			work.Begin(&a.meter)
+			var err error
+			if o, err = x.evaluate(b.graph, b.delta, work); err != nil {
+				return nil, err
+			}
 		}
 		r.Steps, r.SearchNS = o.steps, o.ns
 		b.outcomes[req.Plan] = o
@@ -402,17 +406,18 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	if cause := group.Begin(budget, limit > 0); cause != matcher.NoCause {
 		return matcher.Result{Over: cause}, nil
 	}
-	measured := &meter{Meter: &group, clock: b.opt.Clock}
-	rows, steps, err := x.enumerate(ctx, b.graph, which, want == matcher.WantAny, measured)
-	res := matcher.Result{Steps: steps, SearchNS: measured.ns}
+	work := &residual.Work{Ctx: ctx, Clock: b.opt.Clock}
+	work.Begin(&group)
+	rows, err := x.enumerate(b.graph, which, want == matcher.WantAny, work)
+	res := matcher.Result{Steps: work.Steps, SearchNS: work.NS}
 	if err == nil {
 		group.Spend(0, uint64(len(rows)), 0)
 		if group.Over() != matcher.NoCause {
-			err = errOver
+			err = residual.ErrBudget
 		}
 	}
 	switch {
-	case errors.Is(err, errOver):
+	case errors.Is(err, residual.ErrBudget):
 		res.Over = group.Over()
 		return res, nil
 	case err != nil:

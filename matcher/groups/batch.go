@@ -2,13 +2,13 @@ package groups
 
 import (
 	"cmp"
-	"context"
 	"encoding/binary"
 	"errors"
 	"slices"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/internal/residual"
 )
 
 // outcome is what a batch does to the groups of a query. It is computed once for both signs.
@@ -46,34 +46,29 @@ type batch struct {
 	sums, distinct bool
 }
 
-func (x *program) evaluate(ctx context.Context, g *dyngraph.Graph, d *dyngraph.Delta, m *meter) (*outcome,
-	error) {
-	m.spend(0)
+func (x *program) evaluate(g *dyngraph.Graph, d *dyngraph.Delta, w *residual.Work) (*outcome, error) {
 	b := &batch{x: x, graph: g, delta: d, keys: make(map[string][]uint32),
 		hubs: make(map[uint32][]hubChange), revising: len(d.Revised) > 0}
 	for which := range b.views {
-		b.views[which] = newSearch(ctx, x, g, dyngraph.Which(which), m)
+		b.views[which] = newSearch(x, g, dyngraph.Which(which), w)
 	}
-	b.count(ctx, m)
+	b.count(w)
 	o := &outcome{}
 	if x.shape != nil {
 		b.prepareHubs()
 	}
 	err := b.all(o)
-	for _, s := range b.searches() {
-		if err == nil {
-			err = s.spend()
-		}
-		o.steps += s.steps
+	if err == nil {
+		err = w.Spend(0)
 	}
-	if errors.Is(err, errOver) {
-		o.changes, o.over, err = nil, m.Over(), nil
+	if errors.Is(err, residual.ErrBudget) {
+		o.changes, o.over, err = nil, w.Meter.Over(), nil
 	}
 	if errors.Is(err, errFar) {
 		x.shape = nil // no state from now on
-		return x.evaluate(ctx, g, d, m)
+		return x.evaluate(g, d, w)
 	}
-	o.ns, o.stateless = m.ns, b.stateless
+	o.steps, o.ns, o.stateless = w.Steps, w.NS, b.stateless
 	return o, err
 }
 
@@ -171,7 +166,7 @@ func (b *batch) group(which dyngraph.Which, keys []uint32) (group, error) {
 		}
 		return nil
 	}
-	if err := s.eachBinding(keys, func() error { return s.run(&b.x.fromKeys) }); err != nil {
+	if err := s.eachBinding(keys, func() error { return s.run(b.x.fromKeys) }); err != nil {
 		return g, err
 	}
 	if g.rows = b.rows.rows; g.rows > 0 {
@@ -186,7 +181,7 @@ func (b *batch) group(which dyngraph.Which, keys []uint32) (group, error) {
 // noteChanges notes the changed elements of the row that is bound.
 func (b *batch) noteChanges(s *search, g *group) {
 	for _, e := range s.edges {
-		if e == unbound {
+		if e == residual.None {
 			continue
 		}
 		if order, ok := b.orderOf(dyngraph.EdgeIndex(e), s.view.Which()); ok {
@@ -197,7 +192,7 @@ func (b *batch) noteChanges(s *search, g *group) {
 		return
 	}
 	for u, v := range s.vertices {
-		if v == unbound {
+		if v == residual.None {
 			continue
 		}
 		if order, ok := b.revision(u, v, s.view.Which()); ok {
@@ -299,12 +294,12 @@ func (b *batch) collect() error {
 
 func (b *batch) fromEdge(s *search, n *dyngraph.NetEdge, order uint32) error {
 	for e := range b.x.g.Edges {
-		if !matcher.LabelFits(b.x.edgeLabels[e], n.Label) || b.atHub(n, order, e) {
+		if !matcher.LabelFits(b.x.pattern.Edges[e].Label, n.Label) || b.atHub(n, order, e) {
 			continue
 		}
 		for _, reversed := range b.x.orientations(e) {
 			s.clear()
-			if err := s.withEdge(e, n.Edge, reversed, func() error { return s.run(&b.x.fromEdge[e]) }); err != nil {
+			if err := s.withEdge(e, n.Edge, reversed, func() error { return s.run(b.x.fromEdge[e]) }); err != nil {
 				return err
 			}
 		}
@@ -322,7 +317,7 @@ func (b *batch) fromVertex(s *search, v uint32) error {
 		if !s.bindVertex(u, v) {
 			continue
 		}
-		if err := s.run(&b.x.fromVertex[u]); err != nil {
+		if err := s.run(b.x.fromVertex[u]); err != nil {
 			return err
 		}
 	}

@@ -1,40 +1,39 @@
 package groups
 
 import (
-	"context"
 	"errors"
 	"slices"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/internal/residual"
 )
 
 // errFound ends an enumeration at the first match.
 var errFound = errors.New("groups: found")
 
 // enumerate returns the rows of all groups that hold in a view, ascending by their keys; one alone if any will do.
-func (x *program) enumerate(ctx context.Context, g *dyngraph.Graph, which dyngraph.Which, anyOne bool,
-	m *meter) (rows [][]uint32, steps uint64, err error) {
-	m.spend(0)
+func (x *program) enumerate(g *dyngraph.Graph, which dyngraph.Which, anyOne bool,
+	work *residual.Work) (rows [][]uint32, err error) {
 	b := &batch{x: x, graph: g, delta: &dyngraph.Delta{}, keys: make(map[string][]uint32)}
 	for w := range b.views {
-		b.views[w] = newSearch(ctx, x, g, dyngraph.Which(w), m)
+		b.views[w] = newSearch(x, g, dyngraph.Which(w), work)
 	}
 	if x.shape != nil {
 		rows, err := b.enumerateHubs(which, anyOne)
 		if errors.Is(err, errFar) {
 			x.shape = nil // no state from now on
-			return x.enumerate(ctx, g, which, anyOne, m)
+			return x.enumerate(g, which, anyOne, work)
 		}
 		if err == nil {
-			err = b.views[which].spend()
+			err = work.Spend(0)
 		}
 		slices.SortFunc(rows, func(y, z []uint32) int { return x.compare(g.View(which), y, z) })
-		return rows, b.views[which].steps, err
+		return rows, err
 	}
 	b.delta = nil
-	b.count(ctx, m)
-	counted := newSearch(ctx, x, g, which, m)
+	b.count(work)
+	counted := newSearch(x, g, which, work)
 	s := b.views[which]
 	s.found = func() error {
 		before := len(b.keys)
@@ -68,14 +67,11 @@ func (x *program) enumerate(ctx context.Context, g *dyngraph.Graph, which dyngra
 	if errors.Is(err, errFound) {
 		err = nil
 	}
-	for _, s := range append(b.searches(), counted) {
-		steps += s.steps
-		if err == nil {
-			err = s.spend()
-		}
+	if err == nil {
+		err = work.Spend(0)
 	}
 	slices.SortFunc(rows, func(a, b []uint32) int { return x.compare(s.view, a, b) })
-	return rows, steps, err
+	return rows, err
 }
 
 // enumerateHubs is enumerate for the shapes of which state is kept: vertex by vertex, over windows that move on.
@@ -94,11 +90,11 @@ func (b *batch) enumerateHubs(which dyngraph.Which, anyOne bool) (rows [][]uint3
 		return anyOne
 	}
 	for v := range s.view.VerticesSeq() {
-		if err := s.step(); err != nil {
+		if err := s.work.Step(); err != nil {
 			return nil, err
 		}
 		hub := uint32(v)
-		if !matcher.LabelFits(b.x.vertexLabels[h.member.hub], s.view.Label(v)) {
+		if !matcher.LabelFits(b.x.pattern.Vertices[h.member.hub], s.view.Label(v)) {
 			continue
 		}
 		if h.pivot == nil {
@@ -153,12 +149,12 @@ func (x *program) eachSeed(s *search) error {
 		})
 	}
 	for d := range s.view.EdgesSeq() {
-		if err := s.step(); err != nil {
+		if err := s.work.Step(); err != nil {
 			return err
 		}
 		for _, reversed := range x.orientations(e) {
 			s.clear()
-			if err := s.withEdge(e, d, reversed, func() error { return s.run(&x.fromEdge[e]) }); err != nil {
+			if err := s.withEdge(e, d, reversed, func() error { return s.run(x.fromEdge[e]) }); err != nil {
 				return err
 			}
 		}

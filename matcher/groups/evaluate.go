@@ -8,6 +8,7 @@ import (
 	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/matcher/condition"
+	"motifd/matcher/internal/residual"
 )
 
 // group is what a view has of an assignment of the keys.
@@ -184,12 +185,12 @@ func (s *search) bindKeyEdges(i int, keys []uint32, f func() error) error {
 // withGiven calls f with a key edge of an earlier stage mapped, without its ends.
 func (s *search) withGiven(e int, d dyngraph.EdgeIndex, f func() error) error {
 	_, _, label := s.view.Edge(d)
-	if !s.view.Visible(d) || !matcher.LabelFits(s.x.edgeLabels[e], label) {
+	if !s.view.Visible(d) || !matcher.LabelFits(s.x.pattern.Edges[e].Label, label) {
 		return nil
 	}
 	s.edges[e] = uint32(d)
 	err := f()
-	s.edges[e] = unbound
+	s.edges[e] = residual.None
 	return err
 }
 

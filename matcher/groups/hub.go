@@ -348,7 +348,7 @@ func (b *batch) atHub(n *dyngraph.NetEdge, order uint32, e int) bool {
 // eachEdge calls f for each edge of a hub in a view that can be the image of a spoke, with the row bound: the spoke's
 // edge and both ends. Conditions of the spoke and the hub alone hold.
 func (s *search) eachEdge(role *spoke, hub uint32, f func(e, other uint32) error) error {
-	for _, l := range matcher.EachLabel(s.x.edgeLabels[role.edge]) {
+	for _, l := range matcher.EachLabel(s.x.pattern.Edges[role.edge].Label) {
 		r := s.graph.RangeAll(dyngraph.VertexID(hub), role.dir)
 		if l != matcher.AnyLabel {
 			if l == matcher.UnknownLabel {
@@ -367,7 +367,7 @@ func (s *search) eachEdge(role *spoke, hub uint32, f func(e, other uint32) error
 func (s *search) eachOf(role *spoke, r dyngraph.Range, f func(e, other uint32) error) error {
 	for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
 		for i, ent := range ents {
-			if err := s.step(); err != nil {
+			if err := s.work.Step(); err != nil {
 				return err
 			}
 			if ent.Staged() && !s.view.Visible(ent.Index()) {
@@ -388,5 +388,5 @@ func (s *search) eachOf(role *spoke, r dyngraph.Range, f func(e, other uint32) e
 // bindSpoke maps a spoke alone, if the data edge fits and the conditions on it and its ends hold.
 func (s *search) bindSpoke(role *spoke, d dyngraph.EdgeIndex) bool {
 	s.clear()
-	return s.bindEdge(role.edge, d, false) && s.hold(s.x.fromEdge[role.edge].before)
+	return s.bindEdge(role.edge, d, false) && s.extend.Given(s.x.fromEdge[role.edge], s.row)
 }

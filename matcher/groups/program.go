@@ -3,9 +3,9 @@ package groups
 import (
 	"slices"
 
-	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/condition"
+	"motifd/matcher/internal/residual"
 )
 
 // program is a query with WITH, resolved against the graph.
@@ -15,21 +15,18 @@ type program struct {
 	g     *matcher.Groups
 	stage *matcher.Stage
 
-	directed     bool
-	vertexLabels []dyngraph.LabelID
-	edgeLabels   []dyngraph.LabelID
-	// Conditions on one element alone, by edge and by vertex, and those on several.
-	ownEdge, ownVertex [][]*matcher.Condition
-	between            []*matcher.Condition
-	asked              []matcher.Asked // by vertex: what a revision is compared by (DESIGN S16)
-	// apart holds, by vertex, the vertices of its clauses, which have other images; apartEdges likewise by edge.
-	apart, apartEdges [][]int
-	reads             int // the greatest number of slots of a condition
+	directed bool
+	// pattern is what is searched: all MATCH clauses. Elements of one clause have different images.
+	pattern residual.Pattern
+	// Conditions on one edge alone, by edge, and those on several elements.
+	ownEdge [][]*matcher.Condition
+	between []*matcher.Condition
+	asked   []matcher.Asked // by vertex: what a revision is compared by (DESIGN S16)
 
 	// Orders by what is bound at first: by edge, by vertex, and for the keys. Those by edge and vertex end where all
 	// keys are bound.
-	fromEdge, fromVertex []order
-	fromKeys             order
+	fromEdge, fromVertex []*residual.Order
+	fromKeys             *residual.Order
 
 	shape *shape // nil where no state is kept of hubs
 
@@ -40,21 +37,6 @@ type program struct {
 	counts []*program
 	at     int // index of the stage
 	first  int // index of its first aggregate
-}
-
-// order says how pattern edges are mapped one after the other.
-type order struct {
-	steps  []step
-	before []*matcher.Condition // those on several elements that what is bound at first decides
-}
-
-// step maps an edge that has one bound end at least.
-type step struct {
-	edge   int
-	at, to int // the bound vertex, from which the edge is seen, and the other one
-	closes bool
-	// decided are the conditions on several elements of which this step binds the last.
-	decided []*matcher.Condition
 }
 
 func newProgram(p *matcher.Plan, hubDegree int) *program {
@@ -78,11 +60,14 @@ func newProgram(p *matcher.Plan, hubDegree int) *program {
 func programOf(p *matcher.Plan, from, to int) *program {
 	g := p.Query.Groups
 	x := &program{plan: p, query: p.Query, g: g, stage: &g.Stages[from], own: make([]bool, len(g.Edges)),
-		directed:     p.Directed,
-		vertexLabels: p.Groups.VertexLabels, edgeLabels: p.Groups.EdgeLabels,
-		ownEdge: make([][]*matcher.Condition, len(g.Edges)), ownVertex: make([][]*matcher.Condition, len(g.Vertices)),
-		asked: make([]matcher.Asked, len(g.Vertices)), apart: make([][]int, len(g.Vertices)),
-		apartEdges: make([][]int, len(g.Edges))}
+		directed: p.Directed, ownEdge: make([][]*matcher.Condition, len(g.Edges)),
+		asked: make([]matcher.Asked, len(g.Vertices)),
+		pattern: residual.Pattern{Vertices: p.Groups.VertexLabels, VertexDiffers: make([][]int, len(g.Vertices)),
+			EdgeDiffers: make([][]int, len(g.Edges))}}
+	for e, of := range g.Edges {
+		x.pattern.Edges = append(x.pattern.Edges, residual.Edge{From: of.From, To: of.To,
+			Label: p.Groups.EdgeLabels[e], Either: of.Either || !p.Directed})
+	}
 	for at := from; at < to; at++ {
 		of := &p.Groups.Stages[at]
 		for i := range of.Conditions {
@@ -91,10 +76,10 @@ func programOf(p *matcher.Plan, from, to int) *program {
 		x.addAsked(&g.Stages[at], of)
 		for _, m := range g.Stages[at].Matches {
 			for _, v := range m.Vertices {
-				x.apart[v] = append(x.apart[v], without(m.Vertices, v)...)
+				x.pattern.VertexDiffers[v] = append(x.pattern.VertexDiffers[v], without(m.Vertices, v)...)
 			}
 			for _, e := range m.Edges {
-				x.apartEdges[e], x.own[e] = without(m.Edges, e), true
+				x.pattern.EdgeDiffers[e], x.own[e] = without(m.Edges, e), true
 			}
 		}
 	}
@@ -110,14 +95,12 @@ func without(all []int, one int) []int {
 }
 
 func (x *program) addCondition(c *matcher.Condition) {
-	x.reads = max(x.reads, len(c.Reads))
+	x.pattern.Conditions = append(x.pattern.Conditions, *c)
 	switch r := c.Elements[0]; {
 	case !c.Own():
 		x.between = append(x.between, c)
 	case r.Edge:
 		x.ownEdge[r.Index] = append(x.ownEdge[r.Index], c)
-	default:
-		x.ownVertex[r.Index] = append(x.ownVertex[r.Index], c)
 	}
 }
 
@@ -172,11 +155,20 @@ func (b *bound) bindEdge(x *program, e int) {
 	b.vertices[x.g.Edges[e].From], b.vertices[x.g.Edges[e].To] = true, true
 }
 
-func (b *bound) has(r condition.Ref) bool {
-	if r.Edge {
-		return b.edges[r.Index]
+// given returns the set as that of a residual.Order.
+func (b *bound) given() map[condition.Ref]bool {
+	set := make(map[condition.Ref]bool)
+	for v, is := range b.vertices {
+		if is {
+			set[condition.Ref{Index: v}] = true
+		}
 	}
-	return b.vertices[r.Index]
+	for e, is := range b.edges {
+		if is {
+			set[condition.Ref{Edge: true, Index: e}] = true
+		}
+	}
+	return set
 }
 
 func (x *program) orders() {
@@ -210,37 +202,19 @@ func (x *program) keysBound(b bound) bool {
 		!slices.ContainsFunc(x.stage.Edges, func(e int) bool { return !b.edges[e] })
 }
 
-// orderFrom makes an order from what is bound: edges that close first, then those on the shortest way to a key.
-func (x *program) orderFrom(b bound, toKeys bool) (o order) {
-	known := func(c *matcher.Condition) bool {
-		return !slices.ContainsFunc(c.Elements, func(r condition.Ref) bool { return !b.has(r) })
-	}
-	decided := make(map[*matcher.Condition]bool)
-	take := func() (all []*matcher.Condition) {
-		for _, c := range x.between {
-			if !decided[c] && known(c) {
-				decided[c] = true
-				all = append(all, c)
-			}
-		}
-		return all
-	}
-	o.before = take()
+// orderFrom makes an order from what is bound: of all edges, or of those on the shortest ways to the keys.
+func (x *program) orderFrom(b bound, toKeys bool) *residual.Order {
+	given := b.given()
+	var wanted []condition.Ref
 	for !toKeys || !x.keysBound(b) {
 		e := x.nextEdge(b)
 		if e < 0 {
 			break
 		}
-		of := x.g.Edges[e]
-		s := step{edge: e, at: of.From, to: of.To, closes: b.vertices[of.From] && b.vertices[of.To]}
-		if !b.vertices[of.From] {
-			s.at, s.to = of.To, of.From
-		}
 		b.bindEdge(x, e)
-		s.decided = take()
-		o.steps = append(o.steps, s)
+		wanted = append(wanted, condition.Ref{Edge: true, Index: e})
 	}
-	return o
+	return x.pattern.Order(given, wanted)
 }
 
 // nextEdge returns the edge to map next, -1 if all are mapped.

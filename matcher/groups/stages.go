@@ -1,30 +1,20 @@
 package groups
 
 import (
-	"context"
-
 	"motifd/dyngraph"
 	"motifd/matcher/condition"
+	"motifd/matcher/internal/residual"
 )
 
 // count prepares the batches that count the stages of a query with several.
-func (b *batch) count(ctx context.Context, m *meter) {
+func (b *batch) count(w *residual.Work) {
 	for _, x := range b.x.counts {
 		c := &batch{x: x, graph: b.graph, delta: b.delta, revising: b.revising}
 		for which := range c.views {
-			c.views[which] = newSearch(ctx, x, b.graph, dyngraph.Which(which), m)
+			c.views[which] = newSearch(x, b.graph, dyngraph.Which(which), w)
 		}
 		b.counts = append(b.counts, c)
 	}
-}
-
-// searches returns all that count steps.
-func (b *batch) searches() []*search {
-	all := b.views[:]
-	for _, c := range b.counts {
-		all = append(all[:len(all):len(all)], c.views[:]...)
-	}
-	return all
 }
 
 // stages counts the groups of the keys of all stages in a view. A stage is evaluated for the keys alone, whatever the

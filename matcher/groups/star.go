@@ -3,6 +3,7 @@ package groups
 import (
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/internal/residual"
 )
 
 // starState is what is kept of a hub of a star, as of the graph without the staged batch.
@@ -16,8 +17,8 @@ func (b *batch) newStar(hub uint32, which dyngraph.Which) (*starState, error) {
 	s := b.views[which]
 	st := &starState{tally: newTally(b.x)}
 	seen := make(map[uint32]struct{})
-	several := matcher.SeveralLabels(b.x.edgeLabels[b.x.shape.member.edge])
-	last := unbound // neighbours of one label ascend
+	several := matcher.SeveralLabels(b.x.pattern.Edges[b.x.shape.member.edge].Label)
+	last := residual.None // neighbours of one label ascend
 	err := s.eachEdge(&b.x.shape.member, hub, func(_, other uint32) error {
 		st.add(s, 1)
 		if several {
@@ -91,7 +92,7 @@ func (b *batch) joined(which dyngraph.Which, hub, other uint32) (found bool, err
 		return nil
 	}
 	var room [8]dyngraph.LabelID
-	labels := matcher.EachLabel(b.x.edgeLabels[role.edge])
+	labels := matcher.EachLabel(b.x.pattern.Edges[role.edge].Label)
 	if len(labels) == 1 && labels[0] == matcher.AnyLabel {
 		labels = b.graph.LabelsOf(dyngraph.VertexID(hub), role.dir, room[:0])
 	}

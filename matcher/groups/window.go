@@ -413,7 +413,7 @@ func (b *windowBatch) newCursor(which int, at int64) *cursor {
 func (b *windowBatch) move(c *cursor, lo, hi int64) error {
 	l, s := &b.w.members, b.views[c.which]
 	for c.lo = max(c.lo, l.first); c.hi < hi; c.hi++ {
-		if err := s.step(); err != nil {
+		if err := s.work.Step(); err != nil {
 			b.w.last = nil
 			return err
 		}

@@ -47,22 +47,26 @@ type step struct {
 // the ends of an edge belong to it. Each wanted vertex is joined to a given one by wanted edges. A condition that reads
 // an element which is neither given nor wanted is left out.
 func (p *Pattern) From(given, wanted []condition.Ref) *Order {
-	o := &Order{p: p}
 	mapped := make(map[condition.Ref]bool)
-	rest := make(map[condition.Ref]bool)
-	reach := func(set map[condition.Ref]bool, all []condition.Ref) {
-		for _, r := range all {
-			set[r] = true
-			if r.Edge {
-				set[condition.Ref{Index: p.Edges[r.Index].From}] = true
-				set[condition.Ref{Index: p.Edges[r.Index].To}] = true
-			}
+	for _, r := range given {
+		mapped[r] = true
+		if r.Edge {
+			mapped[condition.Ref{Index: p.Edges[r.Index].From}] = true
+			mapped[condition.Ref{Index: p.Edges[r.Index].To}] = true
 		}
 	}
-	reach(mapped, given)
-	reach(rest, wanted)
-	for r := range mapped {
-		delete(rest, r)
+	return p.Order(mapped, wanted)
+}
+
+// Order is From for a set of elements that are given: the ends of its edges are given if they are in it. It takes the
+// set over.
+func (p *Pattern) Order(mapped map[condition.Ref]bool, wanted []condition.Ref) *Order {
+	o := &Order{p: p}
+	rest := make(map[condition.Ref]bool)
+	for _, r := range wanted {
+		if r.Edge && !mapped[r] {
+			rest[r] = true
+		}
 	}
 	tested := make([]bool, len(p.Conditions))
 	ready := func() (all []int) {

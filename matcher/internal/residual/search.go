@@ -31,11 +31,16 @@ const None = ^uint32(0)
 // None for all else, before and after. What is given is not tested, except by conditions that read nothing else. more
 // is false if Found ended the search.
 func (s *Search) Run(o *Order, row []uint32) (more bool, err error) {
-	s.o, s.row = o, row
-	if !s.hold(o.first) {
+	if !s.Given(o, row) {
 		return true, nil
 	}
 	return s.step(0)
+}
+
+// Given reports whether the conditions hold that read nothing but what an order is given: what Run begins with.
+func (s *Search) Given(o *Order, row []uint32) bool {
+	s.o, s.row = o, row
+	return s.hold(o.first)
 }
 
 // hold reports whether conditions are true.
@@ -68,7 +73,7 @@ func (s *Search) step(at int) (more bool, err error) {
 	return s.extend(at, x)
 }
 
-// Within reports whether the times of edges lie within so many milliseconds of one another; 0 is no bound.
+// Within reports whether the greatest ts of the edges less the least is at most within, in milliseconds; 0 is no bound.
 func Within(view dyngraph.View, within int64, edges []uint32) bool {
 	if within == 0 {
 		return true
@@ -102,7 +107,7 @@ func (s *Search) extend(at int, x *step) (more bool, err error) {
 	s.runs(edge, x.vertex, func(r dyngraph.Range) bool {
 		for nbr, ent, ok := r.Next(); ok; nbr, ent, ok = r.Next() {
 			for i, v := range nbr {
-				if err = s.Work.step(); err != nil {
+				if err = s.Work.Step(); err != nil {
 					return false
 				}
 				if !s.mapEdge(edge, ent[i]) || !s.mapVertex(x.vertex, v) {
@@ -173,7 +178,7 @@ func (s *Search) join(at, i, mapped int) (more bool, err error) {
 	s.between(edge, func(r dyngraph.Range) bool {
 		for _, ent, ok := r.Next(); ok; _, ent, ok = r.Next() {
 			for _, y := range ent {
-				if err = s.Work.step(); err != nil {
+				if err = s.Work.Step(); err != nil {
 					return false
 				}
 				if !s.mapEdge(edge, y) {

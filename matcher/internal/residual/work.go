@@ -53,8 +53,8 @@ func (w *Work) Spend(matches uint64) error {
 	return nil
 }
 
-// step counts one candidate.
-func (w *Work) step() error {
+// Step counts one candidate; an error ends the search.
+func (w *Work) Step() error {
 	if w.Steps++; w.Steps%pollEvery != 0 {
 		return nil
 	}
