@@ -157,7 +157,7 @@ func TestParseProperties(t *testing.T) {
 	}
 }
 
-// TestFormatProperties: what is written is read again, whatever the names.
+// TestFormatProperties: declarations with any names are read back as they were written.
 func TestFormatProperties(t *testing.T) {
 	schema := &property.Schema{Edges: property.Declarations{}, Vertices: property.Declarations{}}
 	names := []string{"T", "*", "true", "Null", "a b", "ä", `"`, "x: y", "{", "#", "12", "-", "~", "\n", "on"}

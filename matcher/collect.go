@@ -22,8 +22,8 @@ func sideOf(sign dyngraph.Sign) int {
 	return 1
 }
 
-// collect finds the queries that the batch may concern, by name (DESIGN A3): those with an oriented edge that some net
-// edge fits, those whose witness breaks, and those whose suspension is to be obeyed.
+// collect lists, by name, the queries that the batch may concern (DESIGN A3): queries with an oriented edge that a net
+// edge fits, exists queries with a broken witness, and queries that the batch log suspends.
 func (s *stepper) collect() {
 	e := s.e
 	e.round++

@@ -76,8 +76,8 @@ func (b *Budget) tooLarge(matches, all uint64) bool {
 	return total > b.Output && b.output.bytesOf(matches) > reserved(b.Output, b.Output/outputReserve, total)
 }
 
-// unmeasured is how many times larger than their least size records may well be. As long as none is encoded and so many
-// bytes may be too many, rows are handed on one by one.
+// unmeasured is the assumed ratio between the size of a record and its least size before any record is encoded. Rows
+// whose assumed size exceeds the limit are then handed on one by one.
 const unmeasured = 64
 
 // fits returns how many of the next n rows of a group, of which handed were handed on before, may be handed on before

@@ -14,18 +14,11 @@ import (
 // TestS25DocumentedNegations runs the queries of docs/patterns.md: each has a match that begins, and one that a blocker
 // ends; of the first two one that begins when its blocker goes.
 func TestS25DocumentedNegations(t *testing.T) {
-	_, c := patternsPage(t, "What must be absent", "How it differs")
-	queries, err := c.BuildQueries()
-	require.NoError(t, err)
+	c, queries, m := documented(t, "What must be absent", "How it differs")
 	require.Len(t, queries, 4)
-	m, err := monitor.Open(monitor.Options{Properties: c.Graph.Schema(), Threads: 1})
-	require.NoError(t, err)
-	defer m.Close()
 	ctx := context.Background()
 	for _, q := range queries {
 		require.Len(t, q.Negations, 1)
-		_, err := m.Add(ctx, q, nil)
-		require.NoError(t, err)
 	}
 	at, ok := c.Graph.Schema().EdgeColumns().Of("TRANSFER", "amount")
 	require.True(t, ok)

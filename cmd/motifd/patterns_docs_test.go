@@ -40,6 +40,22 @@ func patternsPage(t *testing.T, from, to string) (text string, c *config.Config)
 	return text, c
 }
 
+// documented returns the configuration of such a part, its queries, and a monitor with these.
+func documented(t *testing.T, from, to string) (*config.Config, []*matcher.Query, *monitor.Monitor) {
+	t.Helper()
+	_, c := patternsPage(t, from, to)
+	queries, err := c.BuildQueries()
+	require.NoError(t, err)
+	m, err := monitor.Open(monitor.Options{Properties: c.Graph.Schema(), Threads: 1})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, m.Close()) })
+	for _, q := range queries {
+		_, err := m.Add(t.Context(), q, nil)
+		require.NoError(t, err)
+	}
+	return c, queries, m
+}
+
 // somePayments are transfers of all kinds between a few accounts.
 func somePayments() []dyngraph.Update {
 	rng := rand.New(rand.NewPCG(21, 1))

@@ -17,18 +17,9 @@ import (
 // day, that 6 accounts pass on, and that the one pays out again: each has matches, and begins with the payment that it
 // waits for.
 func TestS24DocumentedThresholds(t *testing.T) {
-	_, c := patternsPage(t, "Thresholds", "How it differs")
-	queries, err := c.BuildQueries()
-	require.NoError(t, err)
+	c, queries, m := documented(t, "Thresholds", "How it differs")
 	require.Len(t, queries, 5)
-	m, err := monitor.Open(monitor.Options{Properties: c.Graph.Schema(), Threads: 1})
-	require.NoError(t, err)
-	defer m.Close()
 	ctx := context.Background()
-	for _, q := range queries {
-		_, err := m.Add(ctx, q, nil)
-		require.NoError(t, err)
-	}
 	rng := rand.New(rand.NewPCG(24, 1))
 	columns := c.Graph.Schema().EdgeColumns()
 	at, ok := columns.Of("TRANSFER", "amount")

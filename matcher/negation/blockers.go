@@ -9,8 +9,9 @@ import (
 	"motifd/matcher/internal/residual"
 )
 
-// turned finds the matches of a sign whose core the batch does not change, and whose anchor is one net element: a
-// change in the rows that block them in the other view, where they are none. They are added to a collector.
+// turned adds to a collector the matches of a sign that a changed blocker makes or ends, and that have one net element
+// for their anchor. The batch does not change the core of such a match. Rows that hold the element block the match in
+// the other view.
 //
 // The element is mapped to each own element of each negation and extended to the negation's rows; each set of images of
 // the named core vertices is then extended to rows of the core, once. What the negation reads of other core elements is

@@ -76,8 +76,8 @@ func isLast(cause matcher.Cause) bool {
 	return cause == matcher.CauseBatch || cause == matcher.CauseSpent || cause == matcher.CauseOperator
 }
 
-// keep stores the matches among rows of a group, which come behind so many others of it, as far as they were not tested
-// before.
+// keep tests rows of a group against the negations, and stores those that are matches. before is the number of rows of
+// the group that came earlier. Rows that were tested already are left out.
 func (s *search) keep(i int, g matcher.Group, before int) error {
 	r := &s.state[i]
 	last := len(r.stored) - 1

@@ -165,7 +165,7 @@ func decimals(s string) int {
 	return max(len(fraction)-n, 0)
 }
 
-// computed returns the result of an operation, null beyond so many bits.
+// computed returns the result of an operation. A result that does not fit in an integer of that many bits is null.
 func computed(op condition.Op, a, b value, bits uint) value {
 	r := value{literal: a.literal && b.literal, null: a.null || b.null, kind: property.Int64}
 	if r.null {
@@ -188,7 +188,7 @@ func computed(op condition.Op, a, b value, bits uint) value {
 	return fitting(r, bits)
 }
 
-// fitting returns the value, or null where its units are no integer of so many bits.
+// fitting returns the value, or null if its units do not fit in an integer of that many bits.
 func fitting(v value, bits uint) value {
 	if v.null {
 		return v

@@ -99,7 +99,7 @@ func (s *store) grow() {
 	}
 }
 
-// begin makes room for the elements of a staged batch, and for so many new versions.
+// begin makes room for the elements of a staged batch. versions is the number of new versions.
 func (s *store) begin(d *dyngraph.Delta, versions int) {
 	s.news = s.news[:0]
 	if s.stride == 0 {

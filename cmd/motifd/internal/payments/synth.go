@@ -122,7 +122,7 @@ func (s *Synth) Cases() []*Case { return s.cases }
 const (
 	// regular is the number of payees that an account pays again and again.
 	regular = 3
-	// shops: one account of so many is a shop. Shops get a quarter of the payments.
+	// shops: one account in 50 is a shop. Shops get a quarter of the payments.
 	shops = 50
 )
 

@@ -134,7 +134,8 @@ type bound struct {
 	there bool
 }
 
-// newDifferences returns the closed matrix of conditions and of a window, 0 for none, over so many pattern edges.
+// newDifferences returns the closed difference-bound matrix of the conditions and the window over the pattern's edges.
+// within is in milliseconds; 0 is no window.
 func newDifferences(conditions []matcher.Condition, within int64, edges int) *differences {
 	d := &differences{rest: make([]bool, len(conditions))}
 	for i := range conditions {

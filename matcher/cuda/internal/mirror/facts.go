@@ -86,7 +86,7 @@ func (f *facts) replaced(g *dyngraph.Graph, d *dyngraph.Delta) {
 	}
 }
 
-// touch records the inserted net edges that which names.
+// touch records the inserted net edges for which the predicate which is true: their values are copied to the device.
 func (f *facts) touch(g *dyngraph.Graph, d *dyngraph.Delta, which func(n *dyngraph.NetEdge) bool) {
 	if f.stale || f.stride == 0 {
 		return
