@@ -79,10 +79,7 @@ func (s *Search) extendJumping(d int, lo, hi uint32) bool {
 			failed |= s.against(st, w)
 			continue
 		}
-		s.bind(d, w)
-		for k := range st.Back {
-			s.edges[st.Back[k].Edge] = uint32(f.ent[k][i].Index())
-		}
+		s.bindEntry(d, st, f, i)
 		if st.Tested && !s.meetsRest(d, st, of) {
 			continue
 		}

@@ -207,10 +207,7 @@ func (s *Search) extendWithin(d int, lo, hi uint32) bool {
 		if of == 0 || !s.Admits(st, w) || s.order.Members != nil && !s.keepMembers(d, w) {
 			continue
 		}
-		s.bind(d, w)
-		for k := range st.Back {
-			s.edges[st.Back[k].Edge] = uint32(f.ent[k][i].Index())
-		}
+		s.bindEntry(d, st, f, i)
 		if st.Tested && !s.meetsRest(d, st, of) {
 			continue
 		}
@@ -222,6 +219,14 @@ func (s *Search) extendWithin(d int, lo, hi uint32) bool {
 		}
 	}
 	return true
+}
+
+// bindEntry maps a step to a candidate of its frame, and its back edges with it.
+func (s *Search) bindEntry(d int, st *program.Step, f *frame, i int) {
+	s.bind(d, f.nbr[i])
+	for k := range st.Back {
+		s.edges[st.Back[k].Edge] = uint32(f.ent[k][i].Index())
+	}
 }
 
 // lastFitting is lastOf for a step with readings.
@@ -279,10 +284,7 @@ func (s *Search) last(st *program.Step, f *frame, from, to int, forms []program.
 		case matcher.WantCount:
 			s.Found += uint64(len(forms))
 		default:
-			s.bind(d, f.nbr[i])
-			for k := range st.Back {
-				s.edges[st.Back[k].Edge] = uint32(f.ent[k][i].Index())
-			}
+			s.bindEntry(d, st, f, i)
 			return s.matchAs(forms)
 		}
 	}
