@@ -26,6 +26,17 @@ func (s *search) total(i int) error {
 		}
 		return nil
 	}
+	// ended takes the error of a search, and tells whether it was the last one.
+	ended := func(err error) (bool, error) {
+		switch {
+		case errors.Is(err, residual.ErrBudget):
+			over(r.meter.Over())
+			return true, nil
+		case errors.Is(err, errEnough):
+			return true, nil
+		}
+		return err != nil, err
+	}
 	if !r.x.revised {
 		results, err := b.Backend.Search(s.ctx, s.sign, []matcher.Request{s.inner(i)}, func(g matcher.Group) error {
 			kept, err := s.test(i, g.Rows)
@@ -37,13 +48,7 @@ func (s *search) total(i int) error {
 			over(cause)
 			return true, nil
 		})
-		switch {
-		case errors.Is(err, residual.ErrBudget):
-			over(r.meter.Over())
-			return nil
-		case errors.Is(err, errEnough):
-			return nil
-		case err != nil:
+		if end, err := ended(err); end {
 			return err
 		}
 		res.Steps += results[0].Steps
@@ -68,13 +73,7 @@ func (s *search) total(i int) error {
 			err = c.each(s.ctx, found)
 		}
 		c.drop()
-		switch {
-		case errors.Is(err, residual.ErrBudget):
-			over(r.meter.Over())
-			return nil
-		case errors.Is(err, errEnough):
-			return nil
-		case err != nil:
+		if end, err := ended(err); end {
 			return err
 		}
 	}

@@ -245,18 +245,7 @@ func (p *parser) atom() (*condition.Expr, error) {
 		return p.duration(e)
 	case t.Value == "(" && !p.patternAhead():
 		p.next()
-		if err := p.deeper(); err != nil {
-			return nil, err
-		}
-		inner, err := p.or()
-		if err != nil {
-			return nil, err
-		}
-		p.depth--
-		if !p.accept(")") {
-			return nil, p.refuseExpression(")")
-		}
-		return inner, nil
+		return p.closed()
 	case isName(t) && p.after().Value == ".":
 		return p.property(e)
 	case p.aggregateAhead() && p.after().Value != "(" && p.after().Value != ":" && p.after().Value != "[":
@@ -265,6 +254,22 @@ func (p *parser) atom() (*condition.Expr, error) {
 		return e, err
 	}
 	return nil, p.refuseAtom()
+}
+
+// closed reads an expression and the parenthesis behind it.
+func (p *parser) closed() (*condition.Expr, error) {
+	if err := p.deeper(); err != nil {
+		return nil, err
+	}
+	inner, err := p.or()
+	if err != nil {
+		return nil, err
+	}
+	p.depth--
+	if !p.accept(")") {
+		return nil, p.refuseExpression(")")
+	}
+	return inner, nil
 }
 
 // property reads variable.property.

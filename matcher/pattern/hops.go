@@ -78,16 +78,9 @@ func (p *parser) all() (*condition.Expr, error) {
 	if e.Property, err = p.variable(path, inWhere); err != nil {
 		return nil, err
 	}
-	if err := p.deeper(); err != nil {
-		return nil, err
-	}
-	inner, err := p.or()
+	inner, err := p.closed()
 	if err != nil {
 		return nil, err
-	}
-	p.depth--
-	if !p.accept(")") {
-		return nil, p.refuseExpression(")")
 	}
 	e.Args = []*condition.Expr{inner}
 	return e, nil
