@@ -110,7 +110,7 @@ func (s *search) restore(i int) error {
 	g := r.stored[0]
 	r.stored = r.stored[1:]
 	if g.cause != matcher.NoCause {
-		return s.exceeded1(i, g.order, g.cause)
+		return s.leaveOut(i, g.order, g.cause)
 	}
 	return s.give(i, g.order, matcher.Rows{Vertices: r.x.vertices, Edges: r.x.edges, Data: g.rows})
 }

@@ -137,14 +137,14 @@ func (s *search) filter(g matcher.Group) error {
 	if !r.begun || r.order != g.Order {
 		r.begun, r.order = true, g.Order
 		if cause := r.meter.Begin(s.reqs[g.Request].Budget, true); cause != matcher.NoCause {
-			return s.exceeded1(g.Request, g.Order, cause)
+			return s.leaveOut(g.Request, g.Order, cause)
 		}
 	} else if r.meter.Over() != matcher.NoCause {
 		return nil // the rest of a group that is beyond its budget
 	}
 	kept, err := s.test(g.Request, g.Rows)
 	if errors.Is(err, residual.ErrBudget) {
-		return s.exceeded1(g.Request, g.Order, r.meter.Over())
+		return s.leaveOut(g.Request, g.Order, r.meter.Over())
 	}
 	if err != nil {
 		return err
@@ -199,12 +199,12 @@ func (s *search) exceeded(request int, order uint32, cause matcher.Cause) (stop 
 	if s.state[request].x == nil {
 		return s.over(request, order, cause)
 	}
-	err = s.exceeded1(request, order, cause)
+	err = s.leaveOut(request, order, cause)
 	return s.state[request].done, err
 }
 
-// exceeded1 tells of a group of a query with negations that is beyond its budget.
-func (s *search) exceeded1(request int, order uint32, cause matcher.Cause) error {
+// leaveOut leaves out a group of a query with negations that is beyond its budget, and tells of it.
+func (s *search) leaveOut(request int, order uint32, cause matcher.Cause) error {
 	if s.state[request].done {
 		return nil
 	}
@@ -263,7 +263,7 @@ func (s *search) group(i int, order uint32) error {
 		return nil
 	}
 	if cause := r.meter.Begin(req.Budget, req.Limit > 0); cause != matcher.NoCause {
-		return s.exceeded1(i, order, cause)
+		return s.leaveOut(i, order, cause)
 	}
 	here, _ := b.views(s.sign)
 	c := b.newCollector(r.x, here, req.Budget, !own)
@@ -278,7 +278,7 @@ func (s *search) group(i int, order uint32) error {
 		})
 	}
 	if errors.Is(err, residual.ErrBudget) {
-		return s.exceeded1(i, order, r.meter.Over())
+		return s.leaveOut(i, order, r.meter.Over())
 	}
 	return err
 }
