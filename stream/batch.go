@@ -110,6 +110,7 @@ func (p *Pipeline) runBatch(abortCtx context.Context, b *Batch, from origin) err
 	end.stats.CommittedOnly = e.alreadyPublished
 	end.stats.InputTime = from.latest
 	end.first = from.first
+	p.opt.Observer.Step(stats) // first: who sees a suspension in the status finds it in the metrics
 	if end.commit.Queries != nil {
 		p.noteQueries()
 	} else {
@@ -118,7 +119,6 @@ func (p *Pipeline) runBatch(abortCtx context.Context, b *Batch, from origin) err
 	p.noteStep(sum)
 	p.noteTime(sum)
 	p.noteGraph()
-	p.opt.Observer.Step(stats)
 	return p.out.put(abortCtx, outItem{batch: b.Number, end: end}, cost)
 }
 

@@ -217,8 +217,8 @@ func (m *Metrics) Step(s stream.StepStats) {
 	}
 	if ch := s.Batch.Change; ch != nil && ch.Add == nil {
 		gone := prometheus.Labels{"query": ch.Remove}
-		for _, c := range []*prometheus.CounterVec{m.matches, m.outRecords, m.truncated, m.suspended, m.searchSeconds,
-			m.steps} {
+		for _, c := range []*prometheus.CounterVec{m.matches, m.outRecords, m.truncated, m.suspended, m.skipped, m.once,
+			m.searchSeconds, m.steps} {
 			c.DeletePartialMatch(gone)
 		}
 	}
