@@ -62,8 +62,8 @@ func (q *Query) CheckNegations(directed bool) error {
 	if n := len(q.Negations); n > MaxNegations {
 		return fmt.Errorf("it has %d negations; a query has at most %d", n, MaxNegations)
 	}
-	if len(q.Negations) > 0 && (q.HasPaths() || q.Groups != nil) {
-		return errors.New("negations go neither with paths of variable length nor with WITH")
+	if len(q.Negations) > 0 && q.Groups != nil {
+		return errors.New("negations do not go with WITH")
 	}
 	for i := range q.Negations {
 		if err := q.checkNegation(&q.Negations[i], directed); err != nil {
@@ -131,6 +131,10 @@ func (q *Query) checkNegation(n *Negation, directed bool) error {
 	for _, c := range n.Conditions {
 		if err := all.checkElements(c.Elements); err != nil {
 			return err
+		}
+		if path := all.pathRead(c); path >= 0 {
+			return fmt.Errorf("its condition at %d:%d reads path %q; a negation reads vertices and single edges of "+
+				"the match", c.Pos.Line, c.Pos.Col, all.Edges[path].Name)
 		}
 	}
 	if q.copies(n) > MaxNegationCopies {

@@ -46,7 +46,7 @@ func (q *Query) Part(edge int) (edges, inner [2]int) {
 // Variants returns the plain queries whose matches are those of a query with paths: one for each combination of
 // lengths, ascending. Each has q's name, version and settings. Its vertices are q's, then the inner ones, path by path;
 // its edges are q's, with those of a path in its place. A condition that reads a path is one for each of its edges;
-// rises and spans are conditions between edges. q is valid.
+// rises and spans are conditions between edges; negations are q's. q is valid.
 func (q *Query) Variants() (all []*Query) {
 	paths := q.Paths()
 	lengths := make([]int, len(paths))
@@ -96,6 +96,7 @@ func (q *Query) variantOf(lengths []int) *Query {
 		path++
 	}
 	v.addConditions(q)
+	v.addNegations(q)
 	if q.Once != nil {
 		once := *q.Once
 		once.Per = nil
@@ -174,6 +175,34 @@ func (q *Query) addConditions(of *Query) {
 		for _, c := range q.spanConditions(of, &s) {
 			add(c)
 		}
+	}
+}
+
+// addNegations gives a variant the negations of the query with paths. Their own elements are behind the variant's.
+func (q *Query) addNegations(of *Query) {
+	vertices, edges := len(q.Vertices)-len(of.Vertices), len(q.Edges)-len(of.Edges)
+	image := func(r condition.Ref) condition.Ref {
+		switch {
+		case r.Edge && r.Index >= len(of.Edges):
+			r.Index += edges
+		case !r.Edge && r.Index >= len(of.Vertices):
+			r.Index += vertices
+		default:
+			r = q.image(0)(r)
+		}
+		return r
+	}
+	q.Negations = nil
+	for _, n := range of.Negations {
+		own := Negation{Vertices: n.Vertices}
+		for _, e := range n.Edges {
+			e.From, e.To = image(condition.Ref{Index: e.From}).Index, image(condition.Ref{Index: e.To}).Index
+			own.Edges = append(own.Edges, e)
+		}
+		for _, c := range n.Conditions {
+			own.Conditions = append(own.Conditions, c.Renamed(image))
+		}
+		q.Negations = append(q.Negations, own)
 	}
 }
 

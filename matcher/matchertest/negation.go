@@ -80,13 +80,13 @@ func (c *Case) randomNegation(rng *rand.Rand, q *matcher.Query) *matcher.Negatio
 			}
 		}
 	}
-	w := &whereSource{Rand: rng, scope: ScopeOf(c.Schema, whole), q: whole}
+	w := &whereSource{Rand: rng, scope: ScopeOf(c.Schema, whole), q: withoutPaths(whole)}
 	for range 4 {
 		var exprs []*condition.Expr
 		for range 1 + rng.IntN(2) {
 			exprs = append(exprs, w.predicate(false, 1))
 		}
-		if e := w.correlated(q, n); e != nil {
+		if e := w.correlated(withoutPaths(q), n); e != nil {
 			exprs[0] = e
 		}
 		if conditions, err := condition.Split(w.scope, exprs...); err == nil {
@@ -95,6 +95,13 @@ func (c *Case) randomNegation(rng *rand.Rand, q *matcher.Query) *matcher.Negatio
 		}
 	}
 	return n
+}
+
+// withoutPaths returns a query with its single edges alone: a negation reads no path.
+func withoutPaths(q *matcher.Query) *matcher.Query {
+	single := *q
+	single.Edges = slices.DeleteFunc(slices.Clone(q.Edges), func(e matcher.QueryEdge) bool { return e.Hops != nil })
+	return &single
 }
 
 // correlated draws a comparison of an own vertex, or edge, of a negation with one of the core; nil if none can be.

@@ -1,6 +1,8 @@
 package negation
 
 import (
+	"fmt"
+
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/internal/residual"
@@ -67,6 +69,10 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	for i, p := range plans {
 		if len(p.Query.Negations) == 0 {
 			continue
+		}
+		if len(p.Variants) > 0 {
+			return fmt.Errorf("negation: query %q has paths of variable length, which paths.New takes apart around "+
+				"this backend", p.Query.Name)
 		}
 		x := b.queries[p]
 		if x == nil {

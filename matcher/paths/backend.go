@@ -2,6 +2,7 @@ package paths
 
 import (
 	"context"
+	"slices"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -10,6 +11,7 @@ import (
 // Backend implements matcher.Backend around another one.
 type Backend struct {
 	matcher.Backend
+	g   *dyngraph.Graph
 	any bool  // some prepared plan has variants
 	of  []int // by index of a part among those that the inner backend was given: the index of its plan
 }
@@ -18,6 +20,12 @@ var _ matcher.Backend = (*Backend)(nil)
 
 // New wraps a backend; Close closes it.
 func New(inner matcher.Backend) *Backend { return &Backend{Backend: inner} }
+
+// Load implements matcher.Backend.
+func (b *Backend) Load(g *dyngraph.Graph) error {
+	b.g = g
+	return b.Backend.Load(g)
+}
 
 // Prepare implements matcher.Backend.
 func (b *Backend) Prepare(plans []*matcher.Plan) error {
@@ -50,7 +58,37 @@ func (b *Backend) Capabilities() matcher.Capabilities {
 			return rehearse(ctx, parts)
 		}
 	}
+	if unblocked := can.Unblocked; unblocked != nil {
+		can.Unblocked = func(ctx context.Context, p *matcher.Plan, row []uint32, budget *matcher.Budget) (bool, error) {
+			return unblocked(ctx, b.partOf(p, row), row, budget)
+		}
+	}
 	return can
+}
+
+// partOf returns the part of a plan of which a row of the new graph is a match. The edges of a path lead from its one
+// end to the other, and inner vertices are none of its ends: so the row tells the lengths.
+func (b *Backend) partOf(p *matcher.Plan, row []uint32) *matcher.Plan {
+	parts := p.Parts()
+	i := slices.IndexFunc(parts, func(part *matcher.Plan) bool { return b.isOf(part, row) })
+	return parts[max(i, 0)]
+}
+
+// isOf reports whether the edges of a row join the vertices that the edges of a plan's query join.
+func (b *Backend) isOf(p *matcher.Plan, row []uint32) bool {
+	q, view := p.Query, b.g.View(dyngraph.New)
+	n := len(q.Vertices)
+	if len(row) != n+len(q.Edges) {
+		return false
+	}
+	for i, e := range q.Edges {
+		from, to, _ := view.Edge(dyngraph.EdgeIndex(row[n+i]))
+		a, z := dyngraph.VertexID(row[e.From]), dyngraph.VertexID(row[e.To])
+		if (from != a || to != z) && (!e.Either || from != z || to != a) {
+			return false
+		}
+	}
+	return true
 }
 
 // expand returns the requests with one for each variant in place of those with paths, and the index of the request that

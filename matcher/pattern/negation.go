@@ -155,10 +155,6 @@ func (p *cypherBuilder) pending(m *cypherMatch) {
 // negations builds the negations of a query, and returns the expressions that they have.
 func (p *cypherBuilder) negations(r *Rule, scope *condition.Scope) (exprs []*condition.Expr, err error) {
 	for _, n := range p.denied {
-		if r.Query.HasPaths() {
-			return nil, p.fail(at(n.pos), "a pattern behind NOT is not supported beside a path of variable length; "+
-				"make a query of each length")
-		}
 		s := p.subBuilder(r.Query, n)
 		built, all, err := s.negation(r, n, scope)
 		if err != nil {
@@ -274,16 +270,18 @@ func (p *cypherBuilder) negation(r *Rule, n pendingNegation, core *condition.Sco
 	return built, exprs, nil
 }
 
-// plain refuses in the WHERE of a subquery what a condition on its elements alone cannot say.
+// plain refuses in the WHERE of a subquery what is about paths.
 func (p *cypherBuilder) plain(e *condition.Expr) (err error) {
 	e.Walk(func(n *condition.Expr) {
-		switch n.Op {
-		case condition.OpRise, condition.OpSpan, condition.OpAll:
-			if err == nil {
-				err = p.fail(position{n.Pos.Line, n.Pos.Col}, "motifd.increasing(..), motifd.span(..) and all(..) "+
-					"are not supported in a pattern behind NOT; compare times, as in "+
-					"t.ts <= k.ts AND k.ts - t.ts <= $day")
-			}
+		where := position{n.Pos.Line, n.Pos.Col}
+		switch edge, ok := p.edgeOf[n.Text]; {
+		case err != nil:
+		case n.Op == condition.OpRise || n.Op == condition.OpSpan || n.Op == condition.OpAll:
+			err = p.fail(where, "motifd.increasing(..), motifd.span(..) and all(..) are not supported in a pattern "+
+				"behind NOT; compare times, as in t.ts <= k.ts AND k.ts - t.ts <= $day")
+		case n.Op == condition.OpProperty && ok && p.edges[edge].Hops != nil:
+			err = p.fail(where, "%s is a path; a pattern behind NOT reads vertices and single edges of the MATCH",
+				short(n.Text))
 		}
 	})
 	return err

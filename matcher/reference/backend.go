@@ -148,7 +148,7 @@ func (b *Backend) find(ctx context.Context, sign dyngraph.Sign, req *matcher.Req
 	}
 	for i, k := range found {
 		rows := b.difference(k.of, k.rows, others[i].rows, req.Silence)
-		groups, err := b.group(sign, k.of, rows, req)
+		groups, err := b.group(sign, &k, rows, req)
 		if err != nil {
 			return err
 		}
@@ -206,11 +206,12 @@ func (b *Backend) difference(q *matcher.Query, rows, others []row, silence *matc
 	})
 }
 
-// group sorts rows under their anchors: of a match that appears its inserted edge, or revised vertex that matters where
-// it maps it, of the highest order, of one that disappears its deleted edge or such a vertex of the lowest; in a
-// pattern of one vertex, that vertex if it comes or goes (DESIGN S19). A match without any of them was turned by its
-// negations; see turns. Anchors that the request skips are left out.
-func (b *Backend) group(sign dyngraph.Sign, q *matcher.Query, rows []row, req *matcher.Request) ([]group, error) {
+// group sorts rows of a kind under their anchors: of a match that appears its inserted edge, or revised vertex that
+// matters where it maps it, of the highest order, of one that disappears its deleted edge or such a vertex of the
+// lowest; in a pattern of one vertex, that vertex if it comes or goes (DESIGN S19). A match without any of them was
+// turned by its negations; see turns. Anchors that the request skips are left out.
+func (b *Backend) group(sign dyngraph.Sign, k *kind, rows []row, req *matcher.Request) ([]group, error) {
+	q := k.of
 	orders := make(map[uint32]uint32) // by edge index
 	for order, e := range b.delta.Net {
 		if e.Sign == sign && !e.Vertex {
@@ -223,11 +224,15 @@ func (b *Backend) group(sign dyngraph.Sign, q *matcher.Query, rows []row, req *m
 			vertices[uint32(e.From)] = uint32(order)
 		}
 	}
-	revised, err := negatedRevisions(b.graph, b.delta, sign, q)
+	revised, err := newRevisions(b.graph, b.delta, sign, q)
 	if err != nil {
 		return nil, err
 	}
-	turned, err := newTurns(b.graph, b.delta, sign, q)
+	negated, err := negatedRevisions(b.graph, b.delta, sign, k.asked)
+	if err != nil {
+		return nil, err
+	}
+	turned, err := newTurns(b.graph, b.delta, sign, k.asked)
 	if err != nil {
 		return nil, err
 	}
@@ -243,15 +248,19 @@ func (b *Backend) group(sign dyngraph.Sign, q *matcher.Query, rows []row, req *m
 			order, ok := orders[e]
 			own(order, ok)
 		}
+		named := k.named(r)
 		for u := range q.Vertices {
-			for _, x := range revised {
-				own(x.matters(u, r))
+			own(revised.matters(u, r))
+			for _, x := range negated {
+				if u < len(k.asked.Vertices) {
+					own(x.matters(u, named))
+				}
 			}
 			order, ok := vertices[r[u]]
 			own(order, ok)
 		}
 		if !found {
-			anchor, found = turned.anchor(r)
+			anchor, found = turned.anchor(named)
 		}
 		if !found {
 			return nil, errUnchanged(r)
@@ -262,7 +271,7 @@ func (b *Backend) group(sign dyngraph.Sign, q *matcher.Query, rows []row, req *m
 	}
 	var groups []group
 	for order, rows := range anchored {
-		groups = append(groups, group{order: order, kinds: []kind{{q, rows}}})
+		groups = append(groups, group{order: order, kinds: []kind{{of: q, rows: rows}}})
 	}
 	return groups, nil
 }
@@ -368,7 +377,7 @@ func all(ctx context.Context, view dyngraph.View, q *matcher.Query, meter *match
 		}
 	}
 	slices.SortFunc(rows, func(a, b row) int { return compareKeys(view, q, a, b) })
-	return []kind{{q, rows}}, steps, nil
+	return []kind{{of: q, rows: rows}}, steps, nil
 }
 
 // Enumerate finds the matches of the plan's query in a view; see matcher.Backend.

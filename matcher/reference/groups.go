@@ -303,7 +303,7 @@ func (b *Backend) findGroups(ctx context.Context, sign dyngraph.Sign, req *match
 	for order := range b.delta.Net {
 		if rows := anchored[uint32(order)]; rows != nil {
 			slices.SortFunc(rows, func(a, b row) int { return compareKeys(view, q, a, b) })
-			a.groups = append(a.groups, group{order: uint32(order), kinds: []kind{{q, rows}}})
+			a.groups = append(a.groups, group{order: uint32(order), kinds: []kind{{of: q, rows: rows}}})
 		}
 	}
 	a.sum(req.Want, len(q.Vertices)+len(q.Edges))

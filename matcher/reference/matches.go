@@ -15,17 +15,18 @@ type row []uint32
 
 // Matches returns all matches of the query in the view (DESIGN S4), one per orbit when the query's unit is Subgraphs,
 // in the order (vertex ids, edge identities) of DESIGN S7. Each row holds the vertex ids, then the edge indexes, in
-// pattern order.
-func Matches(view dyngraph.View, q *matcher.Query) [][]uint32 {
-	rows, _, err := matches(context.Background(), view, q, nil)
+// pattern order; those of a query with paths are by lengths, in the order of its variants.
+func Matches(view dyngraph.View, q *matcher.Query) (all [][]uint32) {
+	found, _, err := kinds(context.Background(), view, q, nil)
 	if err != nil {
 		panic("reference: " + err.Error()) // cannot be: the context has no end and the steps no bound
 	}
-	out := make([][]uint32, len(rows))
-	for i, r := range rows {
-		out[i] = r
+	for _, k := range found {
+		for _, r := range k.rows {
+			all = append(all, r)
+		}
 	}
-	return out
+	return all
 }
 
 // errBudget tells that the search took more steps than it was allowed.

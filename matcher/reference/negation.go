@@ -146,21 +146,18 @@ func (t *turns) anchor(r row) (anchor uint32, ok bool) {
 	return anchor, ok
 }
 
-// negatedRevisions are those of the query and of each negation of it: a revised core vertex matters if it matters in
-// one of them (DESIGN S16).
-func negatedRevisions(g *dyngraph.Graph, d *dyngraph.Delta, sign dyngraph.Sign, q *matcher.Query) ([]*revisions,
-	error) {
-	first, err := newRevisions(g, d, sign, q)
-	all := []*revisions{first}
+// negatedRevisions are those of each negation of a query: a revised core vertex matters if it matters in one of them
+// (DESIGN S16).
+func negatedRevisions(g *dyngraph.Graph, d *dyngraph.Delta, sign dyngraph.Sign, q *matcher.Query) (all []*revisions,
+	err error) {
 	for i := range q.Negations {
+		r, err := newRevisions(g, d, sign, q.Subquery(&q.Negations[i]))
 		if err != nil {
-			break
+			return nil, err
 		}
-		var r *revisions
-		r, err = newRevisions(g, d, sign, q.Subquery(&q.Negations[i]))
 		all = append(all, r)
 	}
-	return all, err
+	return all, nil
 }
 
 // sameNegations reports whether an automorphism of the core, which maps elements as image does, maps the negations

@@ -17,6 +17,28 @@ import (
 type kind struct {
 	of   *matcher.Query
 	rows []row
+	// asked is the query itself; first is where in a row the first edge of each of its edges is.
+	asked *matcher.Query
+	first []int
+}
+
+// plain is the kind of rows of a query without paths.
+func plain(q *matcher.Query, rows []row) kind {
+	k := kind{of: q, rows: rows, asked: q}
+	for e := range q.Edges {
+		k.first = append(k.first, len(q.Vertices)+e)
+	}
+	return k
+}
+
+// named returns what a row of the kind is without the inside of paths: the vertices that have a name and, of each path,
+// the first edge.
+func (k *kind) named(r row) row {
+	short := slices.Clone(r[:len(k.asked.Vertices)])
+	for _, at := range k.first {
+		short = append(short, r[at])
+	}
+	return short
 }
 
 // kinds finds all matches of a query in a view, by pattern, in the order of DESIGN S7: of a query with paths by
@@ -24,7 +46,7 @@ type kind struct {
 func kinds(ctx context.Context, view dyngraph.View, q *matcher.Query, meter *matcher.Meter) ([]kind, uint64, error) {
 	if !q.HasPaths() {
 		rows, steps, err := matches(ctx, view, q, meter)
-		return []kind{{q, rows}}, steps, err
+		return []kind{plain(q, rows)}, steps, err
 	}
 	w, err := newWalk(ctx, view, q, meter)
 	if err != nil {
@@ -40,7 +62,16 @@ func kinds(ctx context.Context, view dyngraph.View, q *matcher.Query, meter *mat
 			rows = representatives(view, v, rows)
 		}
 		slices.SortFunc(rows, func(a, b row) int { return compareRows(view, len(v.Vertices), a, b) })
-		all = append(all, kind{v, rows})
+		k := kind{of: v, rows: rows, asked: q}
+		at, lengths := len(v.Vertices), v.Lengths()
+		for _, e := range q.Edges {
+			k.first = append(k.first, at)
+			if at++; e.Hops != nil {
+				at += lengths[0] - 1
+				lengths = lengths[1:]
+			}
+		}
+		all = append(all, k)
 	}
 	return all, w.s.steps, nil
 }
@@ -52,6 +83,7 @@ type walk struct {
 	s     *search
 	q     *matcher.Query
 	where *where
+	deny  []*blockers
 	found map[string][]row // by the lengths of the paths
 	// edges and inner are what each pattern edge is mapped to; used are the vertices and edges that are mapped.
 	edges, inner         [][]uint32
@@ -63,7 +95,10 @@ func newWalk(ctx context.Context, view dyngraph.View, q *matcher.Query, meter *m
 		edges: make([][]uint32, len(q.Edges)), inner: make([][]uint32, len(q.Edges)),
 		usedVertex: map[uint32]bool{}, usedEdge: map[uint32]bool{}}
 	var err error
-	w.where, err = newWhere(view, q)
+	if w.where, err = newWhere(view, q); err != nil {
+		return nil, err
+	}
+	w.deny, err = allBlockers(ctx, view, q)
 	return w, err
 }
 
@@ -154,9 +189,9 @@ func (w *walk) from(at int, v dyngraph.VertexID) error {
 	return nil
 }
 
-// take keeps what is mapped if it meets the conditions.
+// take keeps what is mapped if it meets the conditions, and no negation blocks it.
 func (w *walk) take() error {
-	if !w.holds() {
+	if !w.holds() || slices.ContainsFunc(w.deny, func(b *blockers) bool { return len(b.of(w.named())) > 0 }) {
 		return nil
 	}
 	r := slices.Clone(w.s.row[:len(w.q.Vertices)])
@@ -174,13 +209,19 @@ func (w *walk) take() error {
 	return nil
 }
 
-// holds reports whether what is mapped meets WHERE and the window. A condition that reads a path holds for each of its
-// edges.
-func (w *walk) holds() bool {
+// named returns what is mapped without the inside of paths: as kind.named.
+func (w *walk) named() row {
 	r := slices.Clone(w.s.row[:len(w.q.Vertices)])
 	for at := range w.q.Edges {
 		r = append(r, w.edges[at][0])
 	}
+	return r
+}
+
+// holds reports whether what is mapped meets WHERE and the window. A condition that reads a path holds for each of its
+// edges.
+func (w *walk) holds() bool {
+	r := w.named()
 	for i, n := range w.where.conditions {
 		path := -1
 		for _, e := range w.q.Conditions[i].Elements {

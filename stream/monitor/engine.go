@@ -26,7 +26,8 @@ func NewEngine(opt matcher.EngineOptions) (*matcher.Engine, error) {
 		opt.Backend = newCPU(0, "")
 	}
 	if !opt.Backend.Capabilities().Negations {
-		opt.Backend = negation.New(opt.Backend, negation.Options{TempFiles: tempfile.In(""), Clock: clock()})
+		opt.Backend = paths.New(negation.New(opt.Backend,
+			negation.Options{TempFiles: tempfile.In(""), Clock: clock()}))
 	}
 	if !opt.Backend.Capabilities().Groups {
 		opt.Backend = groups.New(opt.Backend, groups.Options{Clock: clock()})
