@@ -130,6 +130,15 @@ type Capabilities struct {
 	// TellProgress sets whom the backend tells how far its searches have come. It is called before anything is
 	// searched.
 	TellProgress func(*Progress)
+	// Kept tells what is kept for a prepared plan from batch to batch, of vertices with very many edges (DESIGN A19).
+	// It is called between batches. nil: nothing is.
+	Kept func(p *Plan) Kept
+}
+
+// Kept is state that a backend derives from the graph.
+type Kept struct {
+	Hubs  int    // vertices of which there is some
+	Bytes uint64 // of memory, about
 }
 
 // Planner makes plans; package plan implements it. Statistics are read from the graph.

@@ -176,6 +176,16 @@ func (e *Engine) Graph() *dyngraph.Graph { return e.g }
 // Backend returns the backend's name.
 func (e *Engine) Backend() string { return e.opt.Backend.Name() }
 
+// Kept tells what the backend keeps for a query from batch to batch; nothing for one that is not searched. It is called
+// between steps.
+func (e *Engine) Kept(query string) Kept {
+	r := e.queries[query]
+	if r == nil || r.plan == nil || e.can.Kept == nil {
+		return Kept{}
+	}
+	return e.can.Kept(r.plan)
+}
+
 // Close releases the backend.
 func (e *Engine) Close() error { return e.opt.Backend.Close() }
 

@@ -105,6 +105,10 @@ var longHelp = kong.Vars{
 		"(default: none expires).",
 	"run_suspend_help": "Suspend a query at this start, before more of it is published: for a batch that does " +
 		"not end. Repeatable. Leave it out at later starts, which would suspend the resumed query again.",
+	"sample_batch_help": "Updates per batch of the sample (default: batch.max_updates of the configuration, " +
+		"10,000 without one).",
+	"sample_updates_help": "Update stream whose end is played to estimate what the queries cost, in the formats of " +
+		"--graph.",
 	"set_help":         "Set a field of the configuration; repeatable. It overrides file and environment.",
 	"spill_bytes_help": "Limit on the temporary files of one batch, as 16GiB; 0 is no limit.",
 	"stop_timeout_help": "How long the current batch may take after the first interrupt or SIGTERM before it is " +
@@ -117,7 +121,8 @@ var longHelp = kong.Vars{
 		"other batches.",
 	"unit_help": "What one match is: embeddings (every mapping), or subgraphs (one per set of symmetric " +
 		"mappings).",
-	"updates_help": "Update stream, in the same formats; - is standard input, with --format.",
+	"updates_help":         "Update stream, in the same formats; - is standard input, with --format.",
+	"validate_config_help": "Check the queries of a configuration, with its declared properties, retention and limits.",
 	"vertex_expiry_help": "Vertices that go with their last edge: isolated removes those that no +v " +
 		"declared and that have no declared property.",
 	"vertex_labels_help": "How many labels a vertex may have: one, or several, which come and go",

@@ -129,6 +129,8 @@ type input struct {
 	dec          stream.Decoder
 	onDamage     file.OnDamage
 	maxExpansion int
+	noHeader     bool // of CSV: the first line is a record
+	comma        byte // of CSV; 0 is the comma
 }
 
 // input tells the format of a file by its extension, unless it is given.
@@ -239,7 +241,7 @@ func (in *input) open(stdin io.Reader) (*file.Source, error) {
 		Path: in.path, In: stdin, MaxRecordBytes: maxRecord, OnDamage: in.onDamage, MaxExpansion: in.maxExpansion,
 	}
 	if in.format == codec.FormatCSV {
-		opt.Framing = file.FramingCSV
+		opt.Framing, opt.NoHeader, opt.Comma = file.FramingCSV, in.noHeader, in.comma
 	}
 	src, err := file.NewSource(opt)
 	if err != nil {

@@ -78,6 +78,13 @@ func (f *queryFlags) once() (*config.Once, error) {
 	return nil, nil
 }
 
+// set tells whether some flag is not at its default.
+func (f *queryFlags) set() bool {
+	return f.Emit != "deltas" || f.Unit != "embeddings" || f.MaxMatchesPerBatch > 0 || f.ExactTotal ||
+		f.WorkBudget > 0 || f.OverBudget != "skip" || f.Sample > 0 || f.OnExpiry != config.SilentName(false) ||
+		f.OnChange != "" || len(f.OncePer) > 0 || f.OnceFor > 0 || f.OnceMaxKeys > 0
+}
+
 // apply sets queries up as the flags say.
 func (f *queryFlags) apply(queries []*matcher.Query, directed bool) error {
 	if err := setEmit(queries, f.Emit); err != nil {
@@ -279,58 +286,6 @@ func (c *queryResumeCmd) Run(a *app) error {
 		return err
 	}
 	return printResult(a.stdout, &done, c.Name, "from batch %d on")
-}
-
-type queryValidateCmd struct {
-	Files      []string `arg:"" help:"Pattern files or directories of them." type:"existingpath"`
-	Graph      string   `help:"${labels_graph_help}" placeholder:"FILE"`
-	graphFlags `embed:""`
-}
-
-func (queryValidateCmd) Help() string {
-	return `Examples:
-  motifd query validate ring.cypher
-  motifd query validate --undirected queries/
-  motifd query validate --graph=payments.jsonl.zst queries/
-  motifd query validate --properties=properties.yaml --param=hour=1h pass_on.cypher`
-}
-
-// Run checks the patterns.
-func (c *queryValidateCmd) Run(a *app) error {
-	queries, g, err := c.queriesAndGraph(a, c.Files, c.Graph)
-	if err != nil {
-		return err
-	}
-	for _, q := range queries {
-		if err := describe(a.stdout, q, g); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func describe(w io.Writer, q *matcher.Query, g *dyngraph.Graph) error {
-	shape, what := q, ""
-	if q.Groups != nil {
-		shape, what = &matcher.Query{Vertices: q.Groups.Vertices, Edges: q.Groups.Edges}, ", grouped"
-	}
-	vertices := fmt.Sprintf("%d vertices", len(shape.Vertices))
-	if q.IsVertex() {
-		vertices = "1 vertex"
-	}
-	edges := plural(len(shape.Edges)-len(q.Paths()), "edge")
-	for _, p := range q.Paths() {
-		e := &q.Edges[p]
-		edges += fmt.Sprintf(", a path %s of %d to %d edges", e.Name, e.Hops.Least, e.Hops.Most)
-	}
-	if n := len(q.Negations); n > 0 {
-		what = ", " + plural(n, "negation")
-	}
-	_, err := fmt.Fprintf(w, "%s: %s, %s%s\n", q.Name, vertices, edges, what)
-	if err != nil {
-		return err
-	}
-	return printWarnings(w, "  ", matcher.Warnings(q, g.Options(), g))
 }
 
 // queries reads pattern files and directories; every mistake is reported.

@@ -59,6 +59,7 @@ func New(inner matcher.Backend, opt Options) *Backend {
 func (b *Backend) Capabilities() matcher.Capabilities {
 	can := b.Backend.Capabilities()
 	can.Groups = true
+	can.Kept = b.kept
 	if inner := can.Concern; inner != nil {
 		can.Concern = func(note func(plan int, sign dyngraph.Sign)) {
 			inner(func(plan int, sign dyngraph.Sign) { note(b.outer[plan], sign) })

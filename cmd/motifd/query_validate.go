@@ -1,0 +1,247 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"motifd/cmd/motifd/internal/command"
+	"motifd/cmd/motifd/internal/estimate"
+	"motifd/config"
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/stream/codec"
+)
+
+// queryValidateCmd checks patterns, and plays a sample against them.
+type queryValidateCmd struct {
+	Files  []string `arg:"" optional:"" help:"Pattern files or directories of them." type:"existingpath"`
+	Config string   `short:"c" help:"${validate_config_help}" placeholder:"FILE"`
+	Graph  string   `help:"${labels_graph_help}" placeholder:"FILE"`
+	JSON   bool     `help:"Print JSON."`
+
+	sampleFlags  `embed:""`
+	queryFlags   `embed:""`
+	timeFlags    `embed:""`
+	graphFlags   `embed:""`
+	backendFlags `embed:""`
+}
+
+func (queryValidateCmd) Help() string {
+	return `Without --updates the patterns are checked: syntax, types of properties, what can never match; with
+--graph also whether the graph has their labels.
+
+With --updates their cost is estimated. All of --graph and --updates is loaded but for the last --last records. These
+are played twice with the engine that motifd run has: one by one, and in batches. The tables tell, query by query:
+
+  share             how many of the updates concern the query; others cost it nothing
+  steps             candidates tried by the search; the same on each machine
+  us, ms            search time on this machine, summed over threads
+  + and -           matches that appear and disappear
+
+Below them are the costliest update and vertex, the memory of the state that is kept of hubs (thresholds), and the
+limits that were met: engine.limits with their defaults, or those of the configuration. Queries come in the order of
+their steps, the most expensive one first.
+
+Examples:
+  motifd query validate ring.cypher
+  motifd query validate --undirected queries/
+  motifd query validate --graph=payments.jsonl.zst queries/
+  motifd query validate --properties=properties.yaml --param=hour=1h pass_on.cypher
+  motifd query validate --updates=payments.jsonl --properties=properties.yaml queries/
+  motifd query validate -c motifd.yaml --graph=graph.jsonl.zst --updates=yesterday.jsonl --last=50000
+  motifd query validate -c motifd.yaml --updates=yesterday.jsonl --json`
+}
+
+// validated is what `query validate --json` prints of a query without a sample.
+type validated struct {
+	Name     string   `json:"name"`
+	Warnings []string `json:"warnings"`
+}
+
+// Run checks the patterns, and plays the sample if there is one.
+func (c *queryValidateCmd) Run(a *app) error {
+	s, err := c.read(a)
+	if err != nil {
+		return err
+	}
+	if c.Updates == "" {
+		return c.check(a, s)
+	}
+	var updates estimate.Updates
+	batches := estimate.Batches{Size: s.batch}
+	if err := s.play(a, 1, &updates, func(*matcher.Engine) {}); err != nil {
+		return err
+	}
+	var report *estimate.Report
+	err = s.play(a, s.batch, &batches, func(e *matcher.Engine) {
+		subjects := make([]estimate.Subject, len(s.queries))
+		for i, q := range s.queries {
+			subjects[i] = estimate.Subject{Name: q.Name, Kept: e.Kept(q.Name),
+				Warnings: matcher.Warnings(q, e.Graph().Options(), e.Graph())}
+		}
+		report = estimate.New(&updates, &batches, e.Graph(), subjects)
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return command.PrintJSON(a.stdout, report)
+	}
+	return report.Print(a.stdout)
+}
+
+// check prints the queries with their warnings.
+func (c *queryValidateCmd) check(a *app, s *sampling) error {
+	g := dyngraph.NewGraph(s.graph)
+	if s.load != nil {
+		if _, err := loadGraph(a, g, s.load); err != nil {
+			return err
+		}
+	}
+	list := make([]validated, 0, len(s.queries))
+	for _, q := range s.queries {
+		if !c.JSON {
+			if err := describe(a.stdout, q, g); err != nil {
+				return err
+			}
+			continue
+		}
+		v := validated{q.Name, matcher.Warnings(q, g.Options(), g)}
+		if v.Warnings == nil {
+			v.Warnings = []string{}
+		}
+		list = append(list, v)
+	}
+	if c.JSON {
+		return command.PrintJSON(a.stdout, map[string][]validated{"queries": list})
+	}
+	return nil
+}
+
+// read reads the queries, and what the sample is played with.
+func (c *queryValidateCmd) read(a *app) (*sampling, error) {
+	if err := c.sampleFlags.check(); err != nil {
+		return nil, err
+	}
+	switch {
+	case c.Config != "" && len(c.Files) > 0:
+		return nil, command.Refuse(errors.New("pattern files do not go with --config, which names the queries"))
+	case c.Config != "":
+		return c.configured(a)
+	case len(c.Files) == 0:
+		return nil, command.Refuse(errors.New("there is nothing to check: name pattern files, or a configuration " +
+			"with --config"))
+	}
+	var files []updateFile
+	for _, f := range []updateFile{{c.Graph, ""}, {c.Updates, c.Format}} {
+		if f.path != "" {
+			files = append(files, f)
+		}
+	}
+	if c.Retention != "" && c.EdgeIdentity == "" {
+		c.EdgeIdentity = config.EdgeIdentityID // as in the configuration
+	}
+	if err := c.infer(a, files...); err != nil {
+		return nil, err
+	}
+	defaults := config.Default()
+	s := &sampling{last: c.Last, batch: c.Batch, limits: defaults.MatcherLimits(), backend: c.backendFlags}
+	if s.batch == 0 {
+		s.batch = defaults.Batch.MaxUpdates
+	}
+	var err error
+	if s.queries, err = c.queries(c.Files); err != nil {
+		return nil, err
+	}
+	if err := c.queryFlags.apply(s.queries, !c.Undirected); err != nil {
+		return nil, err
+	}
+	if s.time, err = c.timeFlags.options(); err != nil {
+		return nil, err
+	}
+	if s.graph, err = c.graphFlags.options(); err != nil {
+		return nil, err
+	}
+	if c.Graph != "" {
+		if s.load, err = c.input(c.Graph, ""); err != nil {
+			return nil, err
+		}
+	}
+	if c.Updates != "" {
+		s.updates, err = c.input(c.Updates, c.Format)
+	}
+	return s, err
+}
+
+// configured is read for a configuration.
+func (c *queryValidateCmd) configured(a *app) (*sampling, error) {
+	for name, set := range map[string]bool{
+		"--properties": c.Properties != "", "--param": len(c.Param) > 0, "--within": c.Within > 0,
+		"--csv": c.CSV != "", "--undirected": c.Undirected, "--edge-identity": c.EdgeIdentity != "",
+		"--vertex-labels": c.VertexLabels != config.VertexLabelsOne, "--retention": c.Retention != "",
+		"--lateness": c.Lateness > 0, "--late": c.Late != config.LateDrop, "--max-expired": c.MaxExpired != nil,
+		"--vertex-expiry": c.Vertices != config.VertexExpiryNone,
+	} {
+		if set {
+			return nil, command.Refuse(fmt.Errorf("%s does not go with --config, which says it", name))
+		}
+	}
+	if c.queryFlags.set() {
+		return nil, command.Refuse(errors.New("flags of queries, such as --emit, do not go with --config, which says " +
+			"what each query emits"))
+	}
+	cfg, err := (&runCmd{Config: c.Config}).load(a)
+	if err != nil {
+		return nil, err
+	}
+	s := &sampling{last: c.Last, batch: c.Batch, limits: cfg.MatcherLimits(), backend: c.backendFlags,
+		graph: cfg.GraphOptions(), time: cfg.PipelineOptions().Time, labels: int(cfg.Graph.MaxVertexLabels),
+		encoding: codec.EncoderOptions{EchoProps: cfg.Output.EchoProps}}
+	s.graph.Background = beside
+	if s.batch == 0 {
+		s.batch = cfg.Batch.MaxUpdates
+	}
+	if s.backend.Backend == "auto" {
+		s.backend.Backend, s.backend.Device = cfg.Engine.Backend, cfg.Engine.Device
+	}
+	if s.backend.Threads == 0 {
+		s.backend.Threads = cfg.Engine.Threads
+	}
+	if s.queries, err = cfg.BuildQueries(); err != nil {
+		return nil, command.Refuse(err)
+	}
+	if c.Graph != "" {
+		if s.load, err = configuredInput(cfg, c.Graph, ""); err != nil {
+			return nil, err
+		}
+	}
+	if c.Updates != "" {
+		s.updates, err = configuredInput(cfg, c.Updates, c.Format)
+	}
+	return s, err
+}
+
+func describe(w io.Writer, q *matcher.Query, g *dyngraph.Graph) error {
+	shape, what := q, ""
+	if q.Groups != nil {
+		shape, what = &matcher.Query{Vertices: q.Groups.Vertices, Edges: q.Groups.Edges}, ", grouped"
+	}
+	vertices := fmt.Sprintf("%d vertices", len(shape.Vertices))
+	if q.IsVertex() {
+		vertices = "1 vertex"
+	}
+	edges := plural(len(shape.Edges)-len(q.Paths()), "edge")
+	for _, p := range q.Paths() {
+		e := &q.Edges[p]
+		edges += fmt.Sprintf(", a path %s of %d to %d edges", e.Name, e.Hops.Least, e.Hops.Most)
+	}
+	if n := len(q.Negations); n > 0 {
+		what = ", " + plural(n, "negation")
+	}
+	_, err := fmt.Fprintf(w, "%s: %s, %s%s\n", q.Name, vertices, edges, what)
+	if err != nil {
+		return err
+	}
+	return printWarnings(w, "  ", matcher.Warnings(q, g.Options(), g))
+}

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"motifd/cmd/motifd/internal/command"
+	"motifd/config"
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/stream"
+	"motifd/stream/codec"
+	"motifd/stream/eventtime"
+	"motifd/stream/file"
+)
+
+// sampleFlags say what of a stream is played to see what queries cost.
+type sampleFlags struct {
+	Updates string `help:"${sample_updates_help}" placeholder:"FILE"`
+	Format  string `help:"${format_help}" enum:",json,csv,text" default:""`
+	Last    int    `help:"Records at the end that are played (default: ${default})." default:"10000" placeholder:"N"`
+	Batch   int    `help:"${sample_batch_help}" placeholder:"N"`
+}
+
+func (f *sampleFlags) check() error {
+	switch {
+	case f.Last < 1:
+		return command.Refuse(fmt.Errorf("--last: %d is out of range; it is at least 1", f.Last))
+	case f.Batch < 0:
+		return command.Refuse(fmt.Errorf("--batch: %d is out of range; it is at least 1", f.Batch))
+	case f.Updates == file.Stdin:
+		return command.Refuse(errors.New("--updates: the updates are read twice, and standard input comes once; " +
+			"write it to a file"))
+	}
+	return nil
+}
+
+// sampling is the end of a stream, and what it is played with.
+type sampling struct {
+	queries  []*matcher.Query
+	graph    dyngraph.Options
+	load     *input // the graph file; nil for none
+	updates  *input
+	last     int // records that are played
+	batch    int // updates in a batch
+	time     stream.TimeOptions
+	labels   int // of a vertex, at most
+	limits   matcher.Limits
+	encoding codec.EncoderOptions
+	backend  backendFlags
+}
+
+// play loads all but the sample, plays the sample in batches of a size, and calls done before the engine is closed.
+func (s *sampling) play(a *app, batch int, observe stream.Observer, done func(*matcher.Engine)) (err error) {
+	backend, err := s.backend.make(a.log, nil, false)
+	if err != nil {
+		return err
+	}
+	g := dyngraph.NewGraph(s.graph)
+	if s.load != nil {
+		if _, err := loadGraph(a, g, s.load); err != nil {
+			return err
+		}
+	}
+	engine, err := newEngine(g, backend, matcher.EngineOptions{Limits: s.limits})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, engine.Close()) }()
+	src, err := s.updates.open(a.stdin)
+	if err != nil {
+		return err
+	}
+	before := &allBut{Source: src, last: s.last}
+	state := &stream.State{StreamID: "sample", Fresh: true, Positions: stream.Positions{}}
+	keep := &keepTime{state: state}
+	opt := stream.PipelineOptions{
+		Source: before, Decoder: s.updates.dec, Engine: engine, State: state, Store: keep,
+		Batch: stream.BatcherOptions{MaxUpdates: loadChunk, MaxBytes: 1 << 40, Linger: -1},
+		Time:  s.time, MaxVertexLabels: s.labels,
+	}
+	if err := s.run(a, opt); err != nil {
+		return fmt.Errorf("loading what is before the sample: %w", err)
+	}
+	opt.Source, opt.Observer = &given{records: before.kept}, observe
+	opt.State = &stream.State{StreamID: "sample", Batch: keep.batch, Positions: stream.Positions{}, Time: keep.time}
+	opt.Batch.MaxUpdates = batch
+	opt.Startup = func([]matcher.QueryState) ([]*matcher.QueryChange, error) {
+		added := make([]*matcher.Query, len(s.queries))
+		for i, q := range s.queries {
+			alone := *q
+			alone.Backfill = matcher.BackfillNone
+			added[i] = &alone
+		}
+		return additions(added), nil
+	}
+	opt.Ready = rehearsal(engine, a.log)
+	if err := s.run(a, opt); err != nil {
+		return err
+	}
+	done(engine)
+	return nil
+}
+
+// run runs a pipeline whose output goes nowhere.
+func (s *sampling) run(a *app, opt stream.PipelineOptions) error {
+	sink, err := file.NewSink(file.SinkOptions{Output: file.None, NoSync: true, NoProgress: true})
+	if err != nil {
+		return err
+	}
+	opt.Sink, opt.StopTimeout = sink, -1
+	opt.Encoder = codec.NewEncoder(s.encoding)
+	p, err := stream.NewPipeline(opt)
+	if err != nil {
+		return err
+	}
+	if err := p.Run(a.ctx); err != nil {
+		return err
+	}
+	if a.ctx.Err() != nil {
+		return errors.New("interrupted")
+	}
+	return nil
+}
+
+// keepTime is a store that keeps nothing but where event time stands.
+type keepTime struct {
+	stream.NopStore
+	state *stream.State
+	batch uint64
+	time  *eventtime.State
+}
+
+// Commit implements stream.Store.
+func (k *keepTime) Commit(_ context.Context, info *stream.CommitInfo) error {
+	k.batch = info.Batch
+	if info.Time != nil {
+		k.time = info.Time.Clone()
+	}
+	return nil
+}
+
+// allBut is a source that keeps its last records back.
+type allBut struct {
+	stream.Source
+	last int
+	kept []stream.Record
+}
+
+// Read implements stream.Source.
+func (s *allBut) Read(ctx context.Context) ([]stream.Record, error) {
+	for {
+		recs, err := s.Source.Read(ctx)
+		if damaged := (*file.DamageError)(nil); errors.As(err, &damaged) {
+			return nil, command.Refuse(err)
+		}
+		s.kept = append(s.kept, recs...)
+		if n := len(s.kept) - s.last; n > 0 && (err == nil || errors.Is(err, io.EOF)) {
+			out := s.kept[:n:n]
+			s.kept = append([]stream.Record(nil), s.kept[n:]...)
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// given is a source of records that are there.
+type given struct{ records []stream.Record }
+
+// Read implements stream.Source.
+func (s *given) Read(context.Context) ([]stream.Record, error) {
+	if len(s.records) == 0 {
+		return nil, io.EOF
+	}
+	out := s.records
+	s.records = nil
+	return out, nil
+}
+
+// Seek implements stream.Source.
+func (s *given) Seek(context.Context, stream.Positions) error { return nil }
+
+// Close implements stream.Source.
+func (s *given) Close() error { return nil }
+
+// configuredInput is how a file of the input of a configuration is read.
+func configuredInput(cfg *config.Config, path, format string) (*input, error) {
+	if format == "" {
+		var err error
+		if format, err = config.FormatOf(path); err != nil {
+			return nil, command.Refuse(err)
+		}
+	}
+	opt, err := cfg.DecoderOptions()
+	if err != nil {
+		return nil, command.Refuse(err)
+	}
+	in := &input{path: path, format: format, onDamage: file.DamageStop,
+		maxExpansion: cfg.Input.Limits.MaxExpansion}
+	if format == codec.FormatCSV {
+		in.noHeader = cfg.Input.CSV.Header != "" // the configuration has it instead
+		if cfg.Input.CSV.Comma != "" {
+			in.comma = cfg.Input.CSV.Comma[0]
+		}
+	}
+	in.dec, err = newDecoder(format, cfg.Input.CSV.Columns, opt)
+	return in, err
+}
