@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/dyngraph"
+	"motifd/matcher/matchertest"
 	"motifd/stream"
 	"motifd/stream/eventtime"
 )
@@ -42,6 +43,7 @@ func disordered(rng *rand.Rand, disorder int) (inOrder, disarranged []stream.Rec
 // TestS20DisorderWithinTheLateness: where no time is further behind than the lateness, nothing is late, and the order
 // in which updates come changes no match of a window that the retention covers.
 func TestS20DisorderWithinTheLateness(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestS20AgainstDeletions has the same goroutines")
 	const disorder, window = 60, 40
 	begun := func(input []stream.Record, lateness int64) (begin []string, late int) {
 		time := keep(window, window)

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/matcher/matchertest"
 )
 
 // block is a fenced block of a Markdown page.
@@ -42,6 +44,7 @@ func commandsOf(blocks []block) (script string) {
 // leaves out blocks of bash, which build motifd: the tests have built it. It compares what a block (sh) prints with the
 // block (json, text) behind it.
 func TestFirstSteps(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestRunOnFiles, TestReplay and TestAPI have the goroutines of its commands")
 	clone := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(clone, "bin"), 0o755))
 	require.NoError(t, os.Symlink(binary, filepath.Join(clone, "bin", "motifd")))

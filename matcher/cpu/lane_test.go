@@ -16,6 +16,7 @@ import (
 // TestA16LanesFindTheSame: with a lane for every list a search finds what it finds without lanes, in as many steps. The
 // batches insert, delete and replace edges, and revise vertices.
 func TestA16LanesFindTheSame(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestS7AnyNumberOfThreadsPutsOutTheSame has the threads")
 	narrowed, rows, several := uint64(0), 0, false
 	seen := func() bool { return narrowed > 200 && rows > 1000 && several }
 	matchertest.ForSeedsUntil(t, 30, seen, func(t *testing.T, rng *rand.Rand) {

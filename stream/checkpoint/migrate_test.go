@@ -11,6 +11,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/dyngraph/property"
+	"motifd/matcher/matchertest"
 	"motifd/stream"
 )
 
@@ -112,6 +113,7 @@ func TestMigrateRefuses(t *testing.T) {
 // TestMigrateCrashes kills a migration before each write: the new checkpoint is not there, or whole, and the next
 // migration makes it.
 func TestMigrateCrashes(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestCrashAtEveryWrite has the same goroutines")
 	_, opt := wholeLife(t, 5)
 	before := recovered(t, opt)
 	c := &crasher{mem: opt.FS.(*vfs.MemFS), rng: newRand(1)}
