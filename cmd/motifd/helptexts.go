@@ -34,6 +34,8 @@ var helpTexts = kong.PostBuild(func(k *kong.Kong) error {
 // longHelp are the help texts of flags and commands that are too long for their tags, in the order of their names. They
 // include those of packages admin and bench.
 var longHelp = kong.Vars{
+	"analyze_help": "Update stream whose end is played behind the graph, to tell what the queries cost, in the " +
+		"formats of --graph.",
 	"backend_help": "What searches: auto, cpu, cuda (a GPU, in motifd-cuda), or reference, a slow oracle for " +
 		"small graphs",
 	"backfill_help": "Existing matches to emit now: none, or full for all (default: full if the daemon's " +

@@ -13,7 +13,6 @@ import (
 	"motifd/config"
 	"motifd/dyngraph"
 	"motifd/dyngraph/property"
-	"motifd/matcher"
 	"motifd/stream"
 	"motifd/stream/codec"
 	"motifd/stream/file"
@@ -173,34 +172,6 @@ func newDecoder(format, columns string, opt codec.DecoderOptions) (stream.Decode
 		return nil, command.Refuse(err)
 	}
 	return d, nil
-}
-
-// queriesAndGraph reads pattern files, and the graph file beside them; without one the graph is empty.
-func (f *graphFlags) queriesAndGraph(a *app, patterns []string, graph string) ([]*matcher.Query, *dyngraph.Graph,
-	error) {
-	if graph != "" {
-		if err := f.infer(a, updateFile{graph, ""}); err != nil {
-			return nil, nil, err
-		}
-	}
-	queries, err := f.queries(patterns)
-	if err != nil {
-		return nil, nil, err
-	}
-	opt, err := f.options()
-	if err != nil {
-		return nil, nil, err
-	}
-	g := dyngraph.NewGraph(opt)
-	if graph == "" {
-		return queries, g, nil
-	}
-	in, err := f.input(graph, "")
-	if err != nil {
-		return nil, nil, err
-	}
-	_, err = loadGraph(a, g, in)
-	return queries, g, err
 }
 
 // loadGraph adds the content of a file to a graph, without matching anything. A record that cannot be decoded or

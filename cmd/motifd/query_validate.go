@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"motifd/cmd/motifd/internal/command"
-	"motifd/cmd/motifd/internal/estimate"
 	"motifd/config"
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -15,16 +14,14 @@ import (
 
 // queryValidateCmd checks patterns, and plays a sample against them.
 type queryValidateCmd struct {
-	Files  []string `arg:"" optional:"" help:"Pattern files or directories of them." type:"existingpath"`
-	Config string   `short:"c" help:"${validate_config_help}" placeholder:"FILE"`
-	Graph  string   `help:"${labels_graph_help}" placeholder:"FILE"`
-	JSON   bool     `help:"Print JSON."`
+	Files   []string `arg:"" optional:"" help:"Pattern files or directories of them." type:"existingpath"`
+	Config  string   `short:"c" help:"${validate_config_help}" placeholder:"FILE"`
+	Graph   string   `help:"${labels_graph_help}" placeholder:"FILE"`
+	Updates string   `help:"${sample_updates_help}" placeholder:"FILE"`
+	JSON    bool     `help:"Print JSON."`
 
-	sampleFlags  `embed:""`
-	queryFlags   `embed:""`
-	timeFlags    `embed:""`
-	graphFlags   `embed:""`
-	backendFlags `embed:""`
+	sampleFlags `embed:""`
+	graphFlags  `embed:""`
 }
 
 func (queryValidateCmd) Help() string {
@@ -68,20 +65,7 @@ func (c *queryValidateCmd) Run(a *app) error {
 	if c.Updates == "" {
 		return c.check(a, s)
 	}
-	var updates estimate.Updates
-	batches := estimate.Batches{Size: s.batch}
-	if err := s.play(a, 1, &updates, func(*matcher.Engine) {}); err != nil {
-		return err
-	}
-	var report *estimate.Report
-	err = s.play(a, s.batch, &batches, func(e *matcher.Engine) {
-		subjects := make([]estimate.Subject, len(s.queries))
-		for i, q := range s.queries {
-			subjects[i] = estimate.Subject{Name: q.Name, Kept: e.Kept(q.Name),
-				Warnings: matcher.Warnings(q, e.Graph().Options(), e.Graph())}
-		}
-		report = estimate.New(&updates, &batches, e.Graph(), subjects)
-	})
+	report, err := s.estimate(a, func(*dyngraph.Graph) error { return nil })
 	if err != nil {
 		return err
 	}
@@ -93,11 +77,9 @@ func (c *queryValidateCmd) Run(a *app) error {
 
 // check prints the queries with their warnings.
 func (c *queryValidateCmd) check(a *app, s *sampling) error {
-	g := dyngraph.NewGraph(s.graph)
-	if s.load != nil {
-		if _, err := loadGraph(a, g, s.load); err != nil {
-			return err
-		}
+	g, err := s.loaded(a)
+	if err != nil {
+		return err
 	}
 	list := make([]validated, 0, len(s.queries))
 	for _, q := range s.queries {
@@ -121,7 +103,7 @@ func (c *queryValidateCmd) check(a *app, s *sampling) error {
 
 // read reads the queries, and what the sample is played with.
 func (c *queryValidateCmd) read(a *app) (*sampling, error) {
-	if err := c.sampleFlags.check(); err != nil {
+	if err := c.sampleFlags.check("--updates", c.Updates); err != nil {
 		return nil, err
 	}
 	switch {
@@ -133,45 +115,7 @@ func (c *queryValidateCmd) read(a *app) (*sampling, error) {
 		return nil, command.Refuse(errors.New("there is nothing to check: name pattern files, or a configuration " +
 			"with --config"))
 	}
-	var files []updateFile
-	for _, f := range []updateFile{{c.Graph, ""}, {c.Updates, c.Format}} {
-		if f.path != "" {
-			files = append(files, f)
-		}
-	}
-	if c.Retention != "" && c.EdgeIdentity == "" {
-		c.EdgeIdentity = config.EdgeIdentityID // as in the configuration
-	}
-	if err := c.infer(a, files...); err != nil {
-		return nil, err
-	}
-	defaults := config.Default()
-	s := &sampling{last: c.Last, batch: c.Batch, limits: defaults.MatcherLimits(), backend: c.backendFlags}
-	if s.batch == 0 {
-		s.batch = defaults.Batch.MaxUpdates
-	}
-	var err error
-	if s.queries, err = c.queries(c.Files); err != nil {
-		return nil, err
-	}
-	if err := c.queryFlags.apply(s.queries, !c.Undirected); err != nil {
-		return nil, err
-	}
-	if s.time, err = c.timeFlags.options(); err != nil {
-		return nil, err
-	}
-	if s.graph, err = c.graphFlags.options(); err != nil {
-		return nil, err
-	}
-	if c.Graph != "" {
-		if s.load, err = c.input(c.Graph, ""); err != nil {
-			return nil, err
-		}
-	}
-	if c.Updates != "" {
-		s.updates, err = c.input(c.Updates, c.Format)
-	}
-	return s, err
+	return c.ofFiles(a, &c.graphFlags, c.Files, c.Graph, c.Updates)
 }
 
 // configured is read for a configuration.

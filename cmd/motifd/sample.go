@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"motifd/cmd/motifd/internal/command"
+	"motifd/cmd/motifd/internal/estimate"
 	"motifd/config"
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -18,21 +19,25 @@ import (
 
 // sampleFlags say what of a stream is played to see what queries cost.
 type sampleFlags struct {
-	Updates string `help:"${sample_updates_help}" placeholder:"FILE"`
-	Format  string `help:"${format_help}" enum:",json,csv,text" default:""`
-	Last    int    `help:"Records at the end that are played (default: ${default})." default:"10000" placeholder:"N"`
-	Batch   int    `help:"${sample_batch_help}" placeholder:"N"`
+	Format string `help:"${format_help}" enum:",json,csv,text" default:""`
+	Last   int    `help:"Records at the end that are played (default: ${default})." default:"10000" placeholder:"N"`
+	Batch  int    `help:"${sample_batch_help}" placeholder:"N"`
+
+	queryFlags   `embed:""`
+	timeFlags    `embed:""`
+	backendFlags `embed:""`
 }
 
-func (f *sampleFlags) check() error {
+// check refuses what is out of range; name is that of the flag that names the updates.
+func (f *sampleFlags) check(name, updates string) error {
 	switch {
 	case f.Last < 1:
 		return command.Refuse(fmt.Errorf("--last: %d is out of range; it is at least 1", f.Last))
 	case f.Batch < 0:
 		return command.Refuse(fmt.Errorf("--batch: %d is out of range; it is at least 1", f.Batch))
-	case f.Updates == file.Stdin:
-		return command.Refuse(errors.New("--updates: the updates are read twice, and standard input comes once; " +
-			"write it to a file"))
+	case updates == file.Stdin:
+		return command.Refuse(fmt.Errorf("%s: the updates are read twice, and standard input comes once; write it to "+
+			"a file", name))
 	}
 	return nil
 }
@@ -52,17 +57,88 @@ type sampling struct {
 	backend  backendFlags
 }
 
+// ofFiles returns what pattern files are played with; the graph and the updates may be empty.
+func (f *sampleFlags) ofFiles(a *app, g *graphFlags, patterns []string, graph, updates string) (*sampling, error) {
+	var files []updateFile
+	for _, x := range []updateFile{{graph, ""}, {updates, f.Format}} {
+		if x.path != "" {
+			files = append(files, x)
+		}
+	}
+	if f.Retention != "" && g.EdgeIdentity == "" {
+		g.EdgeIdentity = config.EdgeIdentityID // as in the configuration
+	}
+	if err := g.infer(a, files...); err != nil {
+		return nil, err
+	}
+	defaults := config.Default()
+	s := &sampling{last: f.Last, batch: f.Batch, limits: defaults.MatcherLimits(), backend: f.backendFlags}
+	if s.batch == 0 {
+		s.batch = defaults.Batch.MaxUpdates
+	}
+	var err error
+	if s.queries, err = g.queries(patterns); err != nil {
+		return nil, err
+	}
+	if err := f.queryFlags.apply(s.queries, !g.Undirected); err != nil {
+		return nil, err
+	}
+	if s.time, err = f.timeFlags.options(); err != nil {
+		return nil, err
+	}
+	if s.graph, err = g.options(); err != nil {
+		return nil, err
+	}
+	if graph != "" {
+		if s.load, err = g.input(graph, ""); err != nil {
+			return nil, err
+		}
+	}
+	if updates != "" {
+		s.updates, err = g.input(updates, f.Format)
+	}
+	return s, err
+}
+
+// loaded returns the graph of the graph file, an empty one without.
+func (s *sampling) loaded(a *app) (*dyngraph.Graph, error) {
+	g := dyngraph.NewGraph(s.graph)
+	if s.load == nil {
+		return g, nil
+	}
+	_, err := loadGraph(a, g, s.load)
+	return g, err
+}
+
+// estimate plays the sample twice, one by one and in batches, and has the graph behind it looked at.
+func (s *sampling) estimate(a *app, look func(*dyngraph.Graph) error) (report *estimate.Report, err error) {
+	var updates estimate.Updates
+	batches := estimate.Batches{Size: s.batch}
+	if err := s.play(a, 1, &updates, func(*matcher.Engine) error { return nil }); err != nil {
+		return nil, err
+	}
+	err = s.play(a, s.batch, &batches, func(e *matcher.Engine) error {
+		subjects := make([]estimate.Subject, len(s.queries))
+		for i, q := range s.queries {
+			subjects[i] = estimate.Subject{Name: q.Name, Kept: e.Kept(q.Name),
+				Warnings: matcher.Warnings(q, e.Graph().Options(), e.Graph())}
+		}
+		report = estimate.New(&updates, &batches, e.Graph(), subjects)
+		return look(e.Graph())
+	})
+	return report, err
+}
+
 // play loads all but the sample, plays the sample in batches of a size, and calls done before the engine is closed.
-func (s *sampling) play(a *app, batch int, observe stream.Observer, done func(*matcher.Engine)) (err error) {
+func (s *sampling) play(a *app, batch int, observe stream.Observer,
+	done func(*matcher.Engine) error) (err error) {
 	backend, err := s.backend.make(a.log, nil, false)
 	if err != nil {
 		return err
 	}
-	g := dyngraph.NewGraph(s.graph)
-	if s.load != nil {
-		if _, err := loadGraph(a, g, s.load); err != nil {
-			return err
-		}
+	g, err := s.loaded(a)
+	if err != nil {
+		return errors.Join(err, backend.Close())
 	}
 	engine, err := newEngine(g, backend, matcher.EngineOptions{Limits: s.limits})
 	if err != nil {
@@ -100,8 +176,7 @@ func (s *sampling) play(a *app, batch int, observe stream.Observer, done func(*m
 	if err := s.run(a, opt); err != nil {
 		return err
 	}
-	done(engine)
-	return nil
+	return done(engine)
 }
 
 // run runs a pipeline whose output goes nowhere.

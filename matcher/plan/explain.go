@@ -27,6 +27,7 @@ func explain(p *matcher.Plan) string {
 		fmt.Fprintf(&b, "searched on the CPU: %s\n", why)
 	}
 	conditionsText(&b, p)
+	optionsText(&b, p)
 	negationsText(&b, p)
 	fmt.Fprintf(&b, "automorphisms: %s\n", p.Automorphisms)
 	if q.Unit == matcher.Subgraphs && len(p.VertexLess)+len(p.EdgeLess) > 0 {
@@ -126,6 +127,7 @@ func stepsText(b *strings.Builder, p *matcher.Plan, o *matcher.Order, from int, 
 			continue
 		}
 		tested := ownOfVertex(p, s.Vertex)
+		var edges []int
 		fmt.Fprintf(b, "%s%d %s", indent, i, vertexText(p, s.Vertex))
 		for k, back := range s.Back {
 			sep := " and"
@@ -134,9 +136,12 @@ func stepsText(b *strings.Builder, p *matcher.Plan, o *matcher.Order, from int, 
 			}
 			earlier := o.Steps[back.Step].Vertex
 			fmt.Fprintf(b, "%s %s%s", sep, q.Vertices[earlier].Name, edgeText(p, back.Edge, earlier))
-			tested = append(tested, ownOf(p, back.Edge)...)
+			tested, edges = append(tested, ownOf(p, back.Edge)...), append(edges, back.Edge)
 		}
 		b.WriteString(where(p, append(tested, between[i]...)))
+		if from := o.Edge >= 0 || i > 1; from { // something is mapped before it
+			b.WriteString(narrowing(p, edges, between[i]))
+		}
 		b.WriteByte('\n')
 	}
 }
@@ -190,6 +195,56 @@ func conditionsText(b *strings.Builder, p *matcher.Plan) {
 		b.WriteString("counted one by one: conditions between elements keep parts of the pattern from being " +
 			"multiplied\n")
 	}
+}
+
+// optionsText shows what the query's options change of a search.
+func optionsText(b *strings.Builder, p *matcher.Plan) {
+	q := p.Query
+	if q.Emit == matcher.EmitCounts && q.OwnOnly() && len(q.Negations) == 0 {
+		b.WriteString("counted without listing matches: parts of the pattern that some vertices separate are " +
+			"multiplied\n")
+	}
+	if o := q.Once; o != nil {
+		var names []string
+		for _, r := range o.Per {
+			names = append(names, q.ElementName(r))
+		}
+		fmt.Fprintf(b, "once per %s in %s: further matches of a key that appear are dropped, ends are not told\n",
+			strings.Join(names, ", "), condition.FormatSpan(o.For))
+	}
+}
+
+// narrowing shows the values of edges that a step maps which earlier edges confine, by comparisons, differences, sums
+// and the window (DESIGN A16): a long list is read in the order of such a value. Nothing for none.
+func narrowing(p *matcher.Plan, edges, conditions []int) string {
+	q := p.Query
+	var values []string
+	note := func(r condition.Ref, property string) {
+		name := q.ElementName(r) + "." + property
+		if r.Edge && slices.Contains(edges, r.Index) && !slices.Contains(values, name) {
+			values = append(values, name)
+		}
+	}
+	if q.Within > 0 {
+		for _, e := range edges {
+			note(condition.Ref{Edge: true, Index: e}, "ts")
+		}
+	}
+	for _, i := range conditions {
+		c := &p.Conditions[i]
+		if slices.ContainsFunc(c.Elements, func(r condition.Ref) bool { return !r.Edge }) {
+			continue
+		}
+		if _, ok := c.Linears(); ok {
+			for _, s := range c.Slots {
+				note(s.Element, s.Property)
+			}
+		}
+	}
+	if len(values) == 0 {
+		return ""
+	}
+	return ", by intervals of " + strings.Join(values, ", ")
 }
 
 // ofAnchor returns the conditions that the anchor's edge and its ends decide; those of a second step with further edges

@@ -1,6 +1,7 @@
 package residual
 
 import (
+	"iter"
 	"slices"
 
 	"motifd/dyngraph"
@@ -41,6 +42,17 @@ type step struct {
 	vertex     int
 	edges      []int
 	conditions []int // that can be tested once the step is mapped, and not before
+}
+
+// Steps yields the steps of the order: the vertex that a step maps, -1 for none, and the edges that it maps.
+func (o *Order) Steps() iter.Seq2[int, []int] {
+	return func(yield func(int, []int) bool) {
+		for i := range o.steps {
+			if !yield(o.steps[i].vertex, o.steps[i].edges) {
+				return
+			}
+		}
+	}
 }
 
 // From returns the order in which elements are mapped from those that are given: given and wanted list elements, and

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"motifd/matcher/matchertest"
+)
+
+// recipes returns the rules of docs/howto/typologies.md that are queries, by name, and the declared properties there.
+func recipes(t *testing.T) (rules map[string]string, properties string) {
+	t.Helper()
+	page := readFile(t, filepath.Join("..", "..", "docs", "howto", "typologies.md"))
+	rules = map[string]string{}
+	for _, m := range regexp.MustCompile(`(?s)cat >([\w/.]+) <<'EOC'\n(.*?)EOC\n`).FindAllStringSubmatch(page, -1) {
+		name, isRule := strings.CutPrefix(m[1], "rules/")
+		switch {
+		case !isRule:
+			properties = m[2]
+		case !strings.Contains(page, "refused "+strings.TrimSuffix(name, ".cypher")+"\n"):
+			rules[name] = m[2]
+		}
+	}
+	require.Greater(t, len(rules), 10)
+	return rules, properties
+}
+
+// TestExplainRecipes holds what `explain` says of the recipes of typologies: groups, their keys, stages and hubs,
+// windows, and the lengths of paths. Further patterns are denied, kept to once per key, and counted.
+func TestExplainRecipes(t *testing.T) {
+	matchertest.NotUnderRace(t, "it starts no goroutine")
+	t.Parallel()
+	rules, properties := recipes(t)
+	rules["rules.yaml"] = properties
+	rules["denied.cypher"] = "MATCH (a:Account)-[t:TRANSFER]->(b:Account)-[u:TRANSFER]->(c:Account) WHERE " +
+		"t.ts < u.ts <= t.ts + $day AND NOT (a)-[:SIGN_IN]-(c) AND NOT EXISTS { (b)-[w:WITHDRAW]->(x:Account) WHERE " +
+		"t.ts < w.ts < u.ts }\n"
+	rules["star.cypher"] = "MATCH (s:Account)-[t:TRANSFER]->(m:Account) WITH m, count(DISTINCT s) AS n WHERE n >= 5 " +
+		"RETURN m, n\n"
+	dir := write(t, rules)
+	explain := func(args ...string) string {
+		all := append([]string{"explain", "--properties=rules.yaml", "--param=day=24h", "--param=days=72h",
+			"--param=week=7d"}, args...)
+		return succeed(t, dir, all...).stdout
+	}
+	var text strings.Builder
+	names := make([]string, 0, len(rules))
+	for name := range rules {
+		if strings.HasSuffix(name, ".cypher") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		out := explain(name)
+		if i := strings.Index(out, "\nlengths "); i >= 0 { // the shortest one tells enough
+			if j := strings.Index(out[i+1:], "\nlengths "); j >= 0 {
+				out = out[:i+1+j] + "\n"
+			}
+		}
+		text.WriteString("$ motifd explain " + name + "\n" + out)
+	}
+	text.WriteString("$ motifd explain --once-per=b --once-for=24h denied.cypher\n" +
+		explain("--once-per=b", "--once-for=24h", "denied.cypher"))
+	text.WriteString("$ motifd explain --emit=counts tcr4.cypher\n" + explain("--emit=counts", "tcr4.cypher"))
+	golden(t, filepath.Join("testdata", "explain.golden"),
+		strings.ReplaceAll(text.String(), " (label not seen in the graph yet)", ""))
+}
+
+// TestExplainAnalyze holds that the plan is that for the graph behind the sample, and that the costs are those of
+// `query validate`.
+func TestExplainAnalyze(t *testing.T) {
+	t.Parallel()
+	dir := write(t, map[string]string{"pair.cypher": "MATCH (a:A)-[:T]->(b:B)-[:T]->(c:A)"})
+	var lines strings.Builder
+	for _, ends := range []string{"a1 b1", "b1 a2", "a2 b1", "b1 a3", "a3 b2"} {
+		from, to, _ := strings.Cut(ends, " ")
+		lines.WriteString(`{"op":"+","from":"` + from + `","to":"` + to + `","label":"T","from_label":"` +
+			strings.ToUpper(from[:1]) + `","to_label":"` + strings.ToUpper(to[:1]) + "\"}\n")
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "u.jsonl"), []byte(lines.String()), 0o644))
+	out := succeed(t, dir, "explain", "pair.cypher", "--analyze=u.jsonl", "--last=3").stdout
+	require.True(t, strings.HasPrefix(out, succeed(t, dir, "explain", "pair.cypher", "--graph=u.jsonl").stdout), out)
+	require.NotContains(t, out, "label not seen")
+	require.Contains(t, out, "sample: 3 updates, 0 records refused, in batches of 10000; the graph has 5 vertices")
+	require.Regexp(t, ` pair +666\.7 +0\.0 `, out)
+	require.Contains(t, motifd(t, dir, "explain", "pair.cypher", "--analyze=-").stderr, "--analyze: the updates")
+}

@@ -1,0 +1,116 @@
+package groups
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"motifd/matcher"
+	"motifd/matcher/condition"
+	"motifd/matcher/internal/residual"
+)
+
+// Explain tells how the groups of a query with WITH are found and counted: it follows the plan's text in `explain`.
+func Explain(p *matcher.Plan, opt Options) string {
+	opt.EnsureDefaults()
+	x := newProgram(p, opt.HubDegree)
+	var b strings.Builder
+	b.WriteString("groups that a change concerns, from what is changed\n")
+	for e, of := range x.g.Edges {
+		fmt.Fprintf(&b, "  %s: %s\n", of.Name, x.steps(x.fromEdge[e], "it has the keys"))
+	}
+	for v, of := range x.g.Vertices {
+		if !x.asked[v].Nothing() {
+			fmt.Fprintf(&b, "  %s, if a value changes that is read: %s\n", of.Name, x.steps(x.fromVertex[v],
+				"it has the keys"))
+		}
+	}
+	if len(x.counts) == 0 {
+		fmt.Fprintf(&b, "counted from the keys: %s\n", x.steps(x.fromKeys, "nothing more"))
+		b.WriteString(x.kept())
+		return b.String()
+	}
+	for i, c := range x.counts {
+		fmt.Fprintf(&b, "stage %d counted from the keys: %s\n", i+1, c.steps(c.fromKeys, "nothing more"))
+	}
+	b.WriteString("nothing is kept of hubs, since there are several stages: each such group is counted anew in both " +
+		"graphs\n")
+	return b.String()
+}
+
+// steps draws an order; none is said of one without steps.
+func (x *program) steps(o *residual.Order, none string) string {
+	var all []string
+	for vertex, edges := range o.Steps() {
+		var names []string
+		for _, e := range edges {
+			names = append(names, x.g.Edges[e].Name)
+		}
+		text := strings.Join(names, " and ")
+		if vertex >= 0 {
+			text = x.g.Vertices[vertex].Name + " by " + text
+		}
+		all = append(all, text)
+	}
+	if len(all) == 0 {
+		return none
+	}
+	return strings.Join(all, ", then ")
+}
+
+// kept tells of which vertices state is kept, and what for.
+func (x *program) kept() string {
+	h := x.shape
+	if h == nil {
+		return "nothing is kept of hubs, since " + x.shapeless() + ": each such group is counted anew in both graphs\n"
+	}
+	hub, member := x.g.Vertices[h.member.hub].Name, x.g.Edges[h.member.edge].Name
+	if h.pivot == nil {
+		return fmt.Sprintf("kept of each %s with %d edges or more: its aggregates; a changed %s is added or taken "+
+			"off\n", hub, h.degree, member)
+	}
+	pivot := x.g.Edges[h.pivot.edge].Name
+	text := fmt.Sprintf("kept of each %s with %d edges or more: its %s and %s by ts; a window slides over the %s that "+
+		"a change concerns\n", hub, h.degree, pivot, member, pivot)
+	if h.monotone {
+		text += fmt.Sprintf("each %s for which enough %s are left is passed over: further ones never make the "+
+			"condition false\n", pivot, member)
+	}
+	return text
+}
+
+// shapeless says why no state is kept; see shapeOf.
+func (x *program) shapeless() string {
+	several := slices.ContainsFunc(x.stage.Matches, func(m matcher.MatchClause) bool {
+		return len(m.Edges) != 1 || len(m.Vertices) != 2
+	})
+	switch {
+	case !x.directed || slices.ContainsFunc(x.g.Edges, func(e matcher.QueryEdge) bool { return e.Either }):
+		return "an edge may lead either way"
+	case several:
+		return "a MATCH has more than one edge"
+	case len(x.stage.Matches) > 2:
+		return "there are more than two MATCH clauses"
+	case len(x.stage.Matches) == 2 && len(x.stage.Edges) != 1:
+		return "no payment of one MATCH is the key that the other's window is relative to"
+	case len(x.stage.Matches) == 1:
+		return "the key is not one end of the edge"
+	case slices.ContainsFunc(x.between, func(c *matcher.Condition) bool {
+		edges := 0
+		for _, r := range c.Elements {
+			edges += count(r)
+		}
+		_, ok := c.Linears()
+		return edges > 1 && !ok
+	}):
+		return "a condition between the two edges is no window of ts"
+	}
+	return "the keys, the window or an aggregate are of another kind than a sum or count over one vertex's edges"
+}
+
+func count(r condition.Ref) int {
+	if r.Edge {
+		return 1
+	}
+	return 0
+}
