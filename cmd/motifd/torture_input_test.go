@@ -23,7 +23,8 @@ import (
 type tortureInput struct {
 	rng         *rand.Rand
 	communities []community
-	pad         int // bytes of white space behind each message
+	pad         int   // bytes of white space behind each message
+	clock       int64 // event time in ms, one for each insertion
 }
 
 // community is the part of the graph that one partition tells of.
@@ -54,8 +55,9 @@ func (in *tortureInput) edge(p int) dyngraph.Update {
 		c.live = c.live[:n-1]
 		return dyngraph.Update{Op: dyngraph.DeleteEdge, From: e[0], To: e[1], Label: e[2]}
 	}
+	in.clock++
 	u := dyngraph.Update{Op: dyngraph.InsertEdge, From: in.vertex(p), To: in.vertex(p),
-		Label: string("TU"[in.rng.IntN(2)])}
+		Label: string("TU"[in.rng.IntN(2)]), Attr: dyngraph.Attr{TS: in.clock, HasTS: true}}
 	for u.To == u.From {
 		u.To = in.vertex(p)
 	}
@@ -111,10 +113,11 @@ func encodeUpdates(msg []dyngraph.Update) []byte {
 		From  string `json:"from,omitempty"`
 		To    string `json:"to,omitempty"`
 		Label string `json:"label,omitempty"`
+		TS    int64  `json:"ts,omitempty"`
 	}
 	out := make([]update, len(msg))
 	for i, u := range msg {
-		out[i] = update{u.Op.String(), u.Key, u.From, u.To, u.Label}
+		out[i] = update{u.Op.String(), u.Key, u.From, u.To, u.Label, u.Attr.TS}
 	}
 	text, err := json.Marshal(out)
 	if err != nil {

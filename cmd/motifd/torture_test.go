@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -38,7 +39,8 @@ func envNumber(t *testing.T, name string, otherwise uint64) uint64 {
 }
 
 // TestP3Torture kills real daemons on a real broker with SIGKILL at random moments, and the broker now and then, while
-// updates are produced and queries come and go. In the end what Java's consumer holds under read_committed is, byte by
+// updates are produced and queries come and go: plain ones, with NOT, with paths and, in the changelog, with WITH and
+// once. In the end what Java's consumer holds under read_committed is, byte by
 // byte, what `motifd replay --batch-log` writes, and the matches that it adds up to are the oracle's. A backup that was
 // made while the daemon worked is restored once, and refused.
 //
@@ -61,6 +63,7 @@ func TestP3Torture(t *testing.T) {
 				rng:   rand.New(rand.NewPCG(seed, uint64(2+i))),
 				input: newTortureInput(seed+uint64(i), 2),
 			}
+			x.figures.kinds = map[string]bool{}
 			x.run()
 			x.check()
 		})
@@ -95,6 +98,7 @@ type torture struct {
 	kills, restarts int
 	rng             *rand.Rand
 	input           *tortureInput
+	menu            []string // patterns of the queries that come and go
 
 	dir     string
 	p       *process
@@ -104,6 +108,7 @@ type torture struct {
 	figures struct {
 		openIntents, changes, brokerDown int
 		took                             time.Duration
+		kinds                            map[string]bool // patterns that have matches in the end
 	}
 }
 
@@ -124,9 +129,11 @@ log: {format: json}
 queries:
   - {name: ring, cypher: "MATCH (a)-[:T]->(b)-[:T]->(c)-[:T]->(a)", backfill: full}
   - {name: path, cypher: "MATCH (a:A)-[:T]->(b:B)-[:U]->(c:A)", backfill: full}
+  - {name: walk, cypher: "MATCH (a:A)-[p:T*1..3]->(b:B)", backfill: full}
+  - {name: alone, cypher: "MATCH (a:A)-[:T]->(b:B) WHERE NOT (b)-[:U]->(a)", backfill: full}
 `
 
-// tortureMenu are the patterns of the queries that come and go.
+// tortureMenu are the patterns of the queries that come and go, beside those of tortureKinds.
 var tortureMenu = []string{
 	"MATCH (a)-[:T]->(b)-[:U]->(a)",
 	"MATCH (a:B)-[:T]->(b)-[:U]->(c)-[:T]->(a)",
@@ -171,9 +178,20 @@ func (x *torture) run() {
 		kafkaadmin.Topic{Name: x.topic("out"), Partitions: 3, Config: compact},
 		kafkaadmin.Topic{Name: x.topic("dead")}, kafkaadmin.Topic{Name: x.topic("control")},
 		kafkaadmin.ProgressTopic(x.topic("out-progress"))))
-	x.dir = write(t, map[string]string{
-		"motifd.yaml": strings.NewReplacer("BROKER", x.b.Addr(), "MODE", x.mode).Replace(tortureConfig),
-	})
+	config := strings.NewReplacer("BROKER", x.b.Addr(), "MODE", x.mode).Replace(tortureConfig)
+	for _, pattern := range slices.Sorted(maps.Keys(tortureKinds)) {
+		if with := isWith(pattern); with && x.mode == "upsert" {
+			continue
+		} else if with {
+			config += fmt.Sprintf("  - {name: busy, cypher: %q, backfill: full}\n", pattern)
+		}
+		x.menu = append(x.menu, pattern)
+	}
+	x.menu = append(x.menu, tortureMenu...)
+	if x.mode != "upsert" {
+		config += strings.TrimPrefix(tortureOnce, "\n")
+	}
+	x.dir = write(t, map[string]string{"motifd.yaml": config})
 	x.begin = time.Now()
 	ctx, stop := context.WithCancel(t.Context())
 	produced := make(chan error, 1)
@@ -275,8 +293,7 @@ func (x *torture) change() (method, path, body string) {
 	if x.rng.IntN(3) == 0 {
 		return "DELETE", "/api/v1/queries/" + name, ""
 	}
-	text, err := json.Marshal(admin.NewQuery{Name: name, Cypher: tortureMenu[x.rng.IntN(len(tortureMenu))],
-		Backfill: "full"})
+	text, err := json.Marshal(admin.NewQuery{Name: name, Cypher: x.menu[x.rng.IntN(len(x.menu))], Backfill: "full"})
 	require.NoError(x.t, err)
 	return "POST", "/api/v1/queries", string(text)
 }
