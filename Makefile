@@ -112,10 +112,10 @@ bench-pair: ## compare two builds of motifd, OLD=path and NEW=path: processor ti
 # What .ci/run has no time for: more kills and restarts, a daemon that runs for DURATION, fuzzing beyond the seeds, the
 # emulator under MSan and TSan.
 .PHONY: ci-full
-ci-full: ## .ci/run and the long checks: more seeds, also under race; sanitizers, story with default limits, torture, soak, fuzz; takes about two hours
+ci-full: ## .ci/run and the long checks: more seeds, also under race; sanitizers, story with default limits, torture, soak, fuzz; takes about three and a half hours
 	.ci/run
 	MOTIFD_TEST_TIMES=10 $(GO) test -timeout 90m -count 1 ./matcher/... ./dyngraph
-	MOTIFD_TEST_TIMES=100 $(GO) test -timeout 90m -count 1 -v -run S17RandomBatches ./matcher
+	$(MAKE) million
 	MOTIFD_TEST_TIMES=8 $(MAKE) race test-gpu-code
 	$(MAKE) test-kafka
 	$(MAKE) test-gpu-sanitizers
@@ -124,6 +124,19 @@ ci-full: ## .ci/run and the long checks: more seeds, also under race; sanitizers
 	$(MAKE) torture
 	$(MAKE) soak
 	$(MAKE) fuzz FUZZTIME=100000x
+
+# TIMES:TEST, so that each plays about a million batches against recomputation: conditions and parallel edges (S17),
+# thresholds, negation, paths, once. Together they take about 100 minutes of one processor.
+MILLION = 100:S17RandomBatches 300:S24BackendsPutOutTheSame 400:S25RandomBatches 280:S26BackendsPutOutTheSame \
+	2300:S27OnceEqualsTheFilteredOutput
+SHARE   ?= 1
+
+.PHONY: million
+million: ## play a million random batches of each kind of query, or one SHARE-th (1) of them, against recomputation
+	@set -e; for x in $(MILLION); do \
+		echo "$$x"; \
+		MOTIFD_TEST_TIMES=$${x%%:*}/$(SHARE) $(GO) test -timeout 90m -count 1 -run "$${x#*:}\$$" ./matcher; \
+	done
 
 DURATION    ?= 10m
 

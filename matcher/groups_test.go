@@ -19,7 +19,7 @@ import (
 // TestS24BackendsPutOutTheSame drives two engines, one on cpu and one on reference, through random batches with groups:
 // conditions, parallel edges, replaced edges, revised vertices and edges that expire.
 func TestS24BackendsPutOutTheSame(t *testing.T) {
-	var seen struct{ begins, ends, revised, parallel, expired, stages int }
+	var seen struct{ batches, begins, ends, revised, parallel, expired, stages int }
 	all := func() bool {
 		return min(seen.begins, seen.ends, seen.revised, seen.parallel, seen.expired, seen.stages) > 8
 	}
@@ -31,6 +31,7 @@ func TestS24BackendsPutOutTheSame(t *testing.T) {
 		}
 		kept := []int64{0, 1 + rng.Int64N(3), 1000 * (1 + rng.Int64N(30))}[rng.IntN(3)]
 		for _, out := range playBackends(t, rng, c, kept) {
+			seen.batches++
 			seen.revised += count(out.Summary.Revised > 0)
 			seen.parallel += count(c.EdgeIDs)
 			seen.expired += count(out.Summary.Expired > 0)

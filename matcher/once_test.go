@@ -45,7 +45,7 @@ func randomOnce(rng *rand.Rand, q *matcher.Query) {
 // those by hand: the keys in a map that forgets nothing, the greatest ts of all updates so far.
 func TestS27OnceEqualsTheFilteredOutput(t *testing.T) {
 	matchertest.NotUnderRace(t, "it starts no goroutine")
-	var seen struct{ kept, dropped, again, cut int }
+	var seen struct{ batches, kept, dropped, again, cut int }
 	enough := func() bool { return min(seen.kept, seen.dropped, seen.again, seen.cut) > 50 }
 	matchertest.ForSeedsUntil(t, 20, enough, func(t *testing.T, rng *rand.Rand) {
 		plain := matchertest.RandomCaseOfAny(rng, 3)
@@ -87,6 +87,7 @@ func TestS27OnceEqualsTheFilteredOutput(t *testing.T) {
 		last := map[string]int64{}
 		for i, out := range all.Batches[first:] {
 			i += first
+			seen.batches++
 			for _, u := range all.Log[i].Updates {
 				if u.Attr.HasTS && (!known || clock < u.Attr.TS) {
 					clock, known = u.Attr.TS, true
