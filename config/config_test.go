@@ -202,6 +202,9 @@ func TestQueriesHaveTheSameDefaults(t *testing.T) {
 			q.Name, q.Origin = api.Name, api.Origin
 			require.Equal(t, api, q)
 		}
+		with, err := (&Query{Name: "with", Cypher: "MATCH (a)-->(b) WITH b, count(*) AS n"}).Build(true, mode, nil)
+		require.NoError(t, err)
+		require.Equal(t, mode == "changelog", with.SilentChange)
 	}
 	_, err := (&Query{Name: "api", Cypher: ring, Backfill: "none"}).Build(true, "upsert", nil)
 	require.ErrorIs(t, err, matcher.ErrQuery)

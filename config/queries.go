@@ -67,7 +67,7 @@ func (c *Config) BuildQueries() ([]*matcher.Query, error) {
 			v.fail("queries_dir", "%v", err)
 		}
 		for _, q := range queries {
-			q.Backfill = defaultBackfill(c.Output.Mode)
+			q.Backfill, q.SilentChange = defaultBackfill(c.Output.Mode), defaultSilent(c.Output.Mode, q)
 			add(q, "queries_dir", "queries_dir")
 		}
 	}
@@ -83,6 +83,10 @@ func defaultBackfill(mode string) matcher.Backfill {
 	return matcher.BackfillNone
 }
 
+// defaultSilent reports whether on_change is silent where nothing is said: with WITH, except in upsert mode, where the
+// topic holds the values of now.
+func defaultSilent(mode string, q *matcher.Query) bool { return q.Groups != nil && mode != "upsert" }
+
 // checkMode refuses a query that does not go with the output mode (DESIGN S12).
 func checkMode(mode string, q *matcher.Query) error {
 	if mode == "upsert" && (q.Emit != matcher.EmitDeltas || q.Backfill != matcher.BackfillFull || q.MaxMatches != 0) {
@@ -97,10 +101,6 @@ func checkMode(mode string, q *matcher.Query) error {
 	if mode == "upsert" && q.SilentExpiry {
 		return fmt.Errorf("%w %q: output.mode: upsert does not go with on_expiry: silent, since matches that have "+
 			"ended would stay in the topic; write emit", matcher.ErrQuery, q.Name)
-	}
-	if mode == "upsert" && q.Groups != nil {
-		return fmt.Errorf("%w %q: output.mode: upsert does not go with WITH: values that change while a match holds "+
-			"would stay as they were", matcher.ErrQuery, q.Name)
 	}
 	if mode == "upsert" && q.SilentChange {
 		return fmt.Errorf("%w %q: output.mode: upsert does not go with on_change: silent, since the topic would keep "+
@@ -202,7 +202,7 @@ func (q *Query) build(opt pattern.Options, mode string) (*matcher.Query, error) 
 			return nil, err
 		}
 	}
-	built.SilentChange = silentChange || q.OnChange == "" && built.Groups != nil
+	built.SilentChange = silentChange || q.OnChange == "" && defaultSilent(mode, built)
 	if err := built.Validate(opt.Directed); err != nil {
 		return nil, err
 	}

@@ -146,7 +146,20 @@ type Sign int8
 const (
 	Deleted  Sign = -1
 	Inserted Sign = 1
+	// Changed is of a match that is in both graphs and shows another value (DESIGN S24). No net element has it.
+	Changed Sign = 0
 )
+
+// String returns the sign as records spell it.
+func (s Sign) String() string {
+	switch {
+	case s < 0:
+		return "-"
+	case s > 0:
+		return "+"
+	}
+	return "~"
+}
 
 // Which selects one of the two graphs that a staged batch shows. Without a staged batch they are the same.
 type Which uint8

@@ -35,7 +35,7 @@ func (s *stepper) request(w *work, sign dyngraph.Sign) (Request, bool) {
 		req.From, req.Want = uint32(s.d.Expired), WantRows
 	}
 	w.limit(&req, sign)
-	if q.Once != nil && sign == dyngraph.Deleted {
+	if q.Once != nil && sign == dyngraph.Deleted || sign == dyngraph.Changed && !q.EmitsChanges() {
 		return req, false
 	}
 	if !w.fits.side(sign) || req.Before == 0 || q.Emit != EmitDeltas && req.Before != AllOrders ||
@@ -132,7 +132,7 @@ func (s *stepper) emitGroup(w *work, ev *Event, g *Group) error {
 	ev.Query = w.state.Query
 	ev.AnchorEdge = &s.d.Net[g.Order]
 	ev.Anchor = s.anchor(ev.AnchorEdge)
-	if ev.LossySince = 0; ev.Sign == dyngraph.Deleted {
+	if ev.LossySince = 0; ev.Sign != dyngraph.Inserted {
 		ev.LossySince = w.state.LossySince
 	}
 	for at := 0; at < n; {
@@ -192,13 +192,16 @@ func (s *stepper) anchor(n *dyngraph.NetEdge) *dyngraph.Update {
 
 // found notes the number of matches of a sign.
 func (w *work) found(sign dyngraph.Sign, n Count) {
-	if q := w.state.Query; sign == dyngraph.Inserted {
+	switch q := w.state.Query; sign {
+	case dyngraph.Inserted:
 		most := CountOf(q.MaxMatches).Add(CountOf(w.sum.Once))
 		if q.MaxMatches > 0 && q.Emit == EmitDeltas && n.Cmp(most) > 0 {
 			n = most
 		}
 		w.sum.Positive = n
-	} else {
+	case dyngraph.Changed:
+		w.sum.Changed = n
+	default:
 		w.sum.Negative = n
 	}
 }

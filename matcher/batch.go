@@ -98,7 +98,8 @@ type Reason string
 const (
 	// ReasonSuspended: the query puts out nothing more until it is resumed.
 	ReasonSuspended Reason = "suspended"
-	// ReasonSkipped: matches that appeared were left out; those of one anchor, or with Rest of all later ones.
+	// ReasonSkipped: matches that appeared, or changes of matches, were left out; those of one anchor, or with Rest of
+	// all later ones.
 	ReasonSkipped Reason = "skipped"
 	// ReasonEnded: matches that disappeared were left out; every announced match that holds the anchor's edge is void,
 	// or without an anchor every announced match of the version.
@@ -135,10 +136,10 @@ type Event struct {
 	Rows       Rows
 	Count      Count
 	Notice     Notice
-	// LossySince is the batch since which positives of the query are left out, 0 for none: a negative may be of a match
-	// that was not announced.
+	// LossySince is the batch since which positives of the query are left out, 0 for none: a negative or a change may
+	// be of a match that was not announced.
 	LossySince uint64
-	// View resolves ids: the old graph for negatives, the new one for positives and snapshots.
+	// View resolves ids: the old graph for negatives, the new one for all else.
 	View dyngraph.View
 
 	output *output // of the query; see Wrote
@@ -209,6 +210,7 @@ type QuerySummary struct {
 	Query    *Query
 	Positive Count // matches found; with a cap and no exact total, those emitted
 	Negative Count
+	Changed  Count // matches that go on and show another value (Query.EmitsChanges)
 	// NoPositive and NoNegative tell that the number is not known: counting it was beyond a limit.
 	NoPositive, NoNegative bool
 	Truncated              bool // the cap was reached (DESIGN S11)

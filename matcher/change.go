@@ -3,6 +3,7 @@ package matcher
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"motifd/dyngraph"
@@ -39,9 +40,6 @@ func (e *Engine) PrepareChange(ch *QueryChange) (*QueryChange, error) {
 	if q.Groups != nil && !e.can.Groups {
 		return nil, fmt.Errorf("%w %q: it has WITH, which the backend %s does not answer; wrap it by groups.New",
 			ErrQuery, q.Name, e.opt.Backend.Name())
-	}
-	if e.opt.Upsert && q.Groups != nil {
-		return nil, fmt.Errorf("%w %q: output.mode upsert does not go with WITH", ErrQuery, q.Name)
 	}
 	if e.opt.Upsert && (q.Emit != EmitDeltas || q.Backfill != BackfillFull || q.MaxMatches != 0) {
 		return nil, fmt.Errorf("%w %q: output.mode upsert goes with emit: deltas, backfill: full and no "+
@@ -92,6 +90,7 @@ func SameDefinition(a, b *Query) bool {
 		a.ExactTotal == b.ExactTotal && a.WorkBudget == b.WorkBudget && a.OverBudget == b.OverBudget &&
 		max(a.Sample, 1) == max(b.Sample, 1) && a.Shadow == b.Shadow &&
 		a.SilentExpiry == b.SilentExpiry && a.SilentChange == b.SilentChange && sameConditions(a, b) &&
+		(!a.EmitsChanges() || slices.Equal(a.Groups.Shown, b.Groups.Shown)) &&
 		sameOnce(a.Once, b.Once) && sameNegations(a, b)
 }
 

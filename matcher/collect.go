@@ -12,7 +12,13 @@ type concern uint8
 // noted is set in every concern, so that it is not 0 when no net edge fits.
 const noted concern = 1 << 2
 
-func (c concern) side(sign dyngraph.Sign) bool { return c>>sideOf(sign)&1 != 0 }
+// side reports whether net edges of the sign fit; those of either one may change a match that goes on.
+func (c concern) side(sign dyngraph.Sign) bool {
+	if sign == dyngraph.Changed {
+		return c&^noted != 0
+	}
+	return c>>sideOf(sign)&1 != 0
+}
 
 // sideOf returns the index of a sign in AnchorEntry.Mark, and its bit in a concern.
 func sideOf(sign dyngraph.Sign) int {

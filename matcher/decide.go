@@ -205,7 +205,7 @@ func (s *stepper) notices(w *work, x *Decision) []notice {
 	switch {
 	case x.Action == Suspend:
 		n.Reason = ReasonSuspended
-	case x.Sign == dyngraph.Inserted:
+	case x.Sign != dyngraph.Deleted:
 		n.Reason, n.Rest = ReasonSkipped, x.Action == SkipRest
 	case x.Action == Skip:
 		n.Reason = ReasonEnded

@@ -18,6 +18,9 @@ type Groups struct {
 	Vertices []QueryVertex `json:"vertices"`
 	Edges    []QueryEdge   `json:"edges"`
 	Stages   []Stage       `json:"stages"`
+	// Shown are the keys that RETURN lists, as indexes of the query's; all of them where it lists everything. If a
+	// declared value of one of them differs, or one of Query.Fields, a match that goes on is changed (EmitsChanges).
+	Shown []condition.Ref `json:"shown,omitempty"`
 }
 
 // MaxStages bounds the WITHs of a query.
@@ -174,17 +177,25 @@ func (q *Query) validateGroups(directed bool) error {
 	if err := q.checkFields(); err != nil {
 		return q.bad("%v", err)
 	}
+	if err := q.checkElements(g.Shown); err != nil {
+		return q.bad("%v", err)
+	}
 	switch {
 	case len(q.Conditions) > 0:
 		return q.bad("it has conditions outside its stages")
 	case q.Within > 0:
 		return q.bad("within is about the edges of a match, and one behind WITH has its keys alone; bind a pivot " +
 			"edge as a key and write WHERE t.ts <= o.ts AND o.ts - t.ts <= $day")
-	case !q.SilentChange:
-		return q.bad("on_change: emit with WITH is not supported; on_change is silent there")
+	case q.EmitsChanges() && q.Once != nil:
+		return q.bad("once emits positives only, and on_change: emit tells of changes of matches; leave out one of " +
+			"the two")
 	}
 	return nil
 }
+
+// EmitsChanges reports whether the query emits matches that go on and show another value (DESIGN S24): it has WITH and
+// on_change: emit.
+func (q *Query) EmitsChanges() bool { return q.Groups != nil && !q.SilentChange }
 
 // check checks that all indexes of a stage are those of elements.
 func (s *Stage) check(g *Groups) error {
@@ -272,6 +283,7 @@ type GroupPlan struct {
 	VertexLabels []dyngraph.LabelID // by Groups.Vertices, as in Plan
 	EdgeLabels   []dyngraph.LabelID // by Groups.Edges
 	Stages       []StagePlan
+	Fields       [][]Read // by Query.Fields: where the slots of its formula are, by key; an aggregate has no column
 }
 
 // StagePlan is what a stage reads.
@@ -325,6 +337,16 @@ func (q *Query) resolveGroups(d declaration, resolve func(string, []string) dyng
 			of.Having = append(of.Having, reads)
 		}
 		p.Stages = append(p.Stages, of)
+	}
+	for _, f := range q.Fields {
+		var reads []Read
+		if f.Formula != nil {
+			var err error
+			if reads, err = q.columns(d, f.Formula.Slots); err != nil {
+				return nil, err
+			}
+		}
+		p.Fields = append(p.Fields, reads)
 	}
 	return p, nil
 }

@@ -19,9 +19,9 @@ import (
 // TestS24BackendsPutOutTheSame drives two engines, one on cpu and one on reference, through random batches with groups:
 // conditions, parallel edges, replaced edges, revised vertices and edges that expire.
 func TestS24BackendsPutOutTheSame(t *testing.T) {
-	var seen struct{ batches, begins, ends, revised, parallel, expired, stages int }
+	var seen struct{ batches, begins, ends, changes, revised, parallel, expired, stages int }
 	all := func() bool {
-		return min(seen.begins, seen.ends, seen.revised, seen.parallel, seen.expired, seen.stages) > 8
+		return min(seen.begins, seen.ends, seen.changes, seen.revised, seen.parallel, seen.expired, seen.stages) > 8
 	}
 	matchertest.ForSeedsUntil(t, 12, all, func(t *testing.T, rng *rand.Rand) {
 		c := groupCase(rng)
@@ -39,6 +39,7 @@ func TestS24BackendsPutOutTheSame(t *testing.T) {
 				if r := &out.Records[i]; r.Kind == matcher.EventMatches && r.Aggregates != nil && !r.Snapshot {
 					seen.begins += count(r.Sign > 0)
 					seen.ends += count(r.Sign < 0)
+					seen.changes += count(r.Sign == dyngraph.Changed)
 					seen.stages += count(several[r.Query])
 				}
 			}
@@ -199,8 +200,10 @@ func TestS24VerticesAreRevised(t *testing.T) {
 // window behind a pivot or without. Times come in order or not, edges expire, are parallel and are replaced.
 func TestS24HubsPutOutTheSame(t *testing.T) {
 	matchertest.NotUnderRace(t, "TestS24BackendsPutOutTheSame has the same goroutines")
-	var seen struct{ begins, ends, expired, revised int }
-	all := func() bool { return min(seen.begins, seen.ends, seen.expired, seen.revised) > 300 }
+	var seen struct{ begins, ends, changes, expired, revised int }
+	all := func() bool {
+		return min(seen.begins, seen.ends, seen.changes, seen.expired, seen.revised) > 300
+	}
 	matchertest.ForSeedsUntil(t, 30, all, func(t *testing.T, rng *rand.Rand) {
 		w := paymentsWorld(t)
 		c := hubCase(rng, w.schema)
@@ -228,7 +231,13 @@ func TestS24HubsPutOutTheSame(t *testing.T) {
 				where = having[rng.IntN(7)]
 			}
 			cypher += fmt.Sprintf(" WITH %s%s AS n, %s AS k WHERE %s", with, n, k, where)
-			c.Queries = append(c.Queries, w.query(fmt.Sprint("q", i), cypher, backfill))
+			returns := []string{"", " RETURN m", " RETURN n", " RETURN n - k AS z", " RETURN *"}[rng.IntN(5)]
+			if !strings.Contains(with, "m") && strings.Contains(returns, "m") {
+				returns = " RETURN o"
+			}
+			c.Queries = append(c.Queries, w.query(fmt.Sprint("q", i), cypher+returns, backfill, func(q *matcher.Query) {
+				q.SilentChange = rng.IntN(3) == 0
+			}))
 		}
 		for _, out := range playBackends(t, rng, c, []int64{0, 4 + rng.Int64N(20)}[rng.IntN(2)]) {
 			seen.expired += out.Summary.Expired
@@ -237,6 +246,7 @@ func TestS24HubsPutOutTheSame(t *testing.T) {
 				if r := &out.Records[i]; r.Kind == matcher.EventMatches && !r.Snapshot {
 					seen.begins += count(r.Sign > 0)
 					seen.ends += count(r.Sign < 0)
+					seen.changes += count(r.Sign == dyngraph.Changed)
 				}
 			}
 		}

@@ -201,13 +201,12 @@ func (s *stepper) summarize(w *work) {
 
 // tells reports whether there is anything to say of the query.
 func (q *QuerySummary) tells() bool {
-	return q.Emitted > 0 || q.SearchNS > 0 || !q.Positive.IsZero() || !q.Negative.IsZero() || q.Truncated ||
-		q.Suspended != nil || q.Once > 0 ||
-		q.Skipped > 0 || q.NoPositive || q.NoNegative
+	return q.Emitted > 0 || q.SearchNS > 0 || !q.Positive.IsZero() || !q.Negative.IsZero() || !q.Changed.IsZero() ||
+		q.Truncated || q.Suspended != nil || q.Once > 0 || q.Skipped > 0 || q.NoPositive || q.NoNegative
 }
 
-// search finds and emits the batch's results in the order of DESIGN S7 and S12: negatives, then positives; in either
-// first counts and transitions by query name, then matches by anchor.
+// search finds and emits the batch's results in the order of DESIGN S7, S12 and S24: negatives, changed matches, then
+// positives; in each first counts and transitions by query name, then matches by anchor.
 func (s *stepper) search() error {
 	s.collect()
 	if len(s.d.Net) == 0 && len(s.b.Decisions) == 0 && len(s.e.asked) == 0 {
@@ -216,7 +215,7 @@ func (s *stepper) search() error {
 	if err := s.decideExistence(); err != nil {
 		return err
 	}
-	for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+	for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Changed, dyngraph.Inserted} {
 		if err := s.ask(sign, EmitCounts); err != nil {
 			return err
 		}

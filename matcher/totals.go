@@ -72,7 +72,8 @@ func (s *stepper) sendTotals(sign dyngraph.Sign) error {
 			ev = &Event{Kind: EventCount, Count: w.result.Count}
 		case EmitExists:
 			x := w.existed
-			if !x.decided || x.exists == w.exists || x.exists != (sign == dyngraph.Inserted) {
+			if !x.decided || x.exists == w.exists || sign == dyngraph.Changed ||
+				x.exists != (sign == dyngraph.Inserted) {
 				continue
 			}
 			ev = &Event{Kind: EventExists}

@@ -189,11 +189,7 @@ func (w *world) check(out *matchertest.Output, want []string) {
 }
 
 func short(r *matchertest.Record) string {
-	s := "+"
-	if r.Sign == dyngraph.Deleted {
-		s = "-"
-	}
-	s += r.Query
+	s := r.Sign.String() + r.Query
 	if r.Snapshot {
 		s += " snapshot"
 	}

@@ -39,10 +39,8 @@ func NewReport(streamID string, b *Batch, s *matcher.Summary, removedVersion uin
 	}
 	for i := range s.Queries {
 		q := &s.Queries[i]
-		if q.Positive.IsZero() && q.Negative.IsZero() && !q.Truncated && q.Suspended == nil && q.Skipped == 0 &&
-			q.Once == 0 &&
-			!q.NoPositive &&
-			!q.NoNegative {
+		if q.Positive.IsZero() && q.Negative.IsZero() && q.Changed.IsZero() && !q.Truncated && q.Suspended == nil &&
+			q.Skipped == 0 && q.Once == 0 && !q.NoPositive && !q.NoNegative {
 			continue
 		}
 		r.Queries = append(r.Queries, QueryReport{
@@ -50,7 +48,7 @@ func NewReport(streamID string, b *Batch, s *matcher.Summary, removedVersion uin
 			Positive: Total{q.Positive, q.NoPositive}, Negative: Total{q.Negative, q.NoNegative},
 			Truncated: q.Truncated, Suspended: q.Suspended != nil, Snapshot: q.Snapshot,
 			Skipped: q.Skipped, Limit: limitOf(q), LossySince: q.LossySince,
-			Once: q.Once,
+			Once: q.Once, Changed: q.Changed,
 		})
 	}
 	return r

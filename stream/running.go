@@ -110,10 +110,7 @@ func (p *Pipeline) Step() (StepStatus, bool) {
 	}
 	s.Seconds, s.Records = time.Since(since).Seconds(), r.records.Load()
 	if x := r.last.Load(); x != nil {
-		s.Query, s.Sign, s.Update = x.query, "+", x.update
-		if x.sign == dyngraph.Deleted {
-			s.Sign = "-"
-		}
+		s.Query, s.Sign, s.Update = x.query, x.sign.String(), x.update
 	}
 	s.AnchorsDone, s.Anchors = p.opt.Engine.Anchors()
 	s.Found = p.opt.Engine.Found()

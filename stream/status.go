@@ -65,6 +65,7 @@ type QueryStatus struct {
 	// Since the start of the process, for this version:
 	TotalPositive matcher.Count `json:"total_positive"`
 	TotalNegative matcher.Count `json:"total_negative"`
+	TotalChanged  matcher.Count `json:"total_changed,omitzero"` // of matches that went on with other values
 	Records       uint64        `json:"records"`
 	Truncated     uint64        `json:"truncated"` // batches in which a cap was reached
 	Skipped       uint64        `json:"skipped"`   // groups of matches, or counts, left out beyond a limit
@@ -245,7 +246,8 @@ func (p *Pipeline) noteStep(sum *matcher.Summary) {
 		}
 		q.Skipped += s.Skipped
 		q.OnceDropped += s.Once
-		if s.Positive.IsZero() && s.Negative.IsZero() {
+		q.TotalChanged = q.TotalChanged.Add(s.Changed)
+		if s.Positive.IsZero() && s.Negative.IsZero() && s.Changed.IsZero() {
 			continue
 		}
 		q.Batch, q.Positive, q.Negative = sum.Number, s.Positive, s.Negative

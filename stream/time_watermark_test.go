@@ -107,7 +107,7 @@ func TestS20WatermarkOfEarlierBatches(t *testing.T) {
 			ops = append(ops, fmt.Sprint(r.Batch, r.Sign))
 		}
 	}
-	require.Equal(t, []string{"4 1", "4 1", "4 1", "5 -1", "5 -1", "5 -1"}, ops, "the ring comes, and goes with a tick")
+	require.Equal(t, []string{"4 +", "4 +", "4 +", "5 -", "5 -", "5 -"}, ops, "the ring comes, and goes with a tick")
 }
 
 // TestS20RetentionChanges: another retention is a batch of its own, bears on later batches, and no horizon falls.

@@ -190,6 +190,8 @@ type QueryReport struct {
 	LossySince uint64 `json:"lossy_since,omitempty"`
 	// Once counts the positives that the query's once dropped; they are in Positive.
 	Once uint64 `json:"once,omitempty"`
+	// Changed counts the matches that went on with other values, of a query that emits these.
+	Changed matcher.Count `json:"changed,omitzero"`
 }
 
 // Mark is how far a sink's output is durable, as opaque bytes kept by the Store with each commit (the lengths of

@@ -104,6 +104,9 @@ func newEngine(g *dyngraph.Graph, b *timedBackend, opt matcher.EngineOptions) (*
 // total is a sum of counts without bound.
 type total struct{ n matcher.Count }
 
+// IsZero reports whether it is 0.
+func (t *total) IsZero() bool { return t.n.IsZero() }
+
 func (t *total) add(c matcher.Count) { t.n = t.n.Add(c) }
 
 // MarshalJSON writes the number, however long.

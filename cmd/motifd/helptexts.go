@@ -73,7 +73,8 @@ var longHelp = kong.Vars{
 		"output or format of the input.",
 	"mode_help": "live; or shadow: search and count without output.",
 	"on_change_help": "What becomes of a match that holds before and after a batch in which declared values of its " +
-		"edges change: emit writes its end and its beginning, silent neither.",
+		"edges change: emit writes its end and its beginning, silent neither. With WITH, emit writes one record with " +
+		"the new values, and silent is the default.",
 	"on_damage_help": "When a file of updates cannot be read to its end, for example truncated compressed data: " +
 		"stop, or skip the rest of the file as one refused record. The exit status is 1 either way.",
 	"on_expiry_help": "What becomes of matches whose edges expire: emit writes their end, silent neither " +

@@ -35,6 +35,7 @@ func (r *replay) Step(s stream.StepStats) {
 		into := r.query(q.Query.Name)
 		into.Positive.add(q.Positive)
 		into.Negative.add(q.Negative)
+		into.Changed.add(q.Changed)
 		into.searchNS += q.SearchNS
 		if q.Truncated {
 			into.truncated++

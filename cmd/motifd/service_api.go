@@ -52,7 +52,7 @@ func (s *service) Status() admin.Status {
 			r.Queries = append(r.Queries, admin.QueryActivity{
 				Name: q.Query.Name, Version: q.Query.Version, Suspended: q.Suspended, SuspendedBy: q.SuspendedBy,
 				LastBatch: q.Batch,
-				Positive:  q.TotalPositive, Negative: q.TotalNegative, Records: q.Records,
+				Positive:  q.TotalPositive, Negative: q.TotalNegative, Changed: q.TotalChanged, Records: q.Records,
 				TruncatedBatches: q.Truncated, Skipped: q.Skipped, OnceDropped: q.OnceDropped,
 				SearchSeconds: command.Rounded(time.Duration(q.SearchNS)), LossySince: q.LossySince,
 				Warnings: q.Warnings,

@@ -38,6 +38,7 @@ type replayQuery struct {
 	Name     string  `json:"name"`
 	Positive total   `json:"positive"`
 	Negative total   `json:"negative"`
+	Changed  total   `json:"changed,omitzero"` // matches that went on with other values
 	MatchS   float64 `json:"match_s"`
 
 	searchNS  int64
@@ -78,6 +79,9 @@ func (s *replaySummary) print(w io.Writer) error {
 	for i := range s.Queries {
 		q := &s.Queries[i]
 		note := ""
+		if !q.Changed.IsZero() {
+			note += "  " + q.Changed.String() + " changed"
+		}
 		if q.truncated > 0 {
 			note += "  truncated in " + plural(q.truncated, "batch")
 		}

@@ -98,10 +98,8 @@ func (x *program) concerned(g *dyngraph.Graph, n *dyngraph.NetEdge) bool {
 		view = g.View(dyngraph.Old)
 	}
 	if n.Vertex {
-		for u := range x.asked {
-			a := &x.asked[u]
-			if n.Revised && !a.Nothing() && matcher.LabelFits(x.pattern.Vertices[u], view.Label(n.From)) &&
-				a.Matters(g, n.From, nil) {
+		for u, label := range x.pattern.Vertices {
+			if n.Revised && matcher.LabelFits(label, view.Label(n.From)) && x.mayChange(g, u, n.From) {
 				return true
 			}
 		}

@@ -21,7 +21,7 @@ type outcome struct {
 	stateless bool
 }
 
-// change is a group that holds in one view only.
+// change is a group that holds in one view only or, of the sign Changed, one that shows another value.
 type change struct {
 	sign  dyngraph.Sign
 	order uint32 // of the anchor
@@ -75,9 +75,8 @@ func (x *program) evaluate(g *dyngraph.Graph, d *dyngraph.Delta, w *residual.Wor
 // prepareHubs finds out whether state may be used, and what of it.
 func (b *batch) prepareHubs() {
 	for _, r := range b.delta.Revised {
-		for u := range b.x.asked {
-			a := &b.x.asked[u]
-			b.stateless = b.stateless || !a.Nothing() && a.Matters(b.graph, r.Vertex, nil)
+		for u := range b.x.g.Vertices {
+			b.stateless = b.stateless || b.x.mayChange(b.graph, u, r.Vertex)
 		}
 	}
 	for _, a := range b.x.stage.Aggregates {
@@ -123,20 +122,26 @@ func (b *batch) all(o *outcome) error {
 	return nil
 }
 
-// compare notes a group that holds in one view only.
+// compare notes a group that holds in one view only, or shows another value.
 func (b *batch) compare(o *outcome, keys []uint32, before, after *group) {
-	if before.holds == after.holds {
-		return
-	}
 	c := change{sign: dyngraph.Inserted, row: slices.Clone(keys)}
 	shown := after
-	if before.holds {
+	switch {
+	case before.holds && !after.holds:
 		c.sign, shown = dyngraph.Deleted, before
+	case before.holds && b.shows(keys, before, after):
+		c.sign = dyngraph.Changed
+	case before.holds || !after.holds:
+		return
 	}
 	for _, w := range shown.values {
 		c.row = matcher.PutAggregate(c.row, w)
 	}
-	c.order = b.anchor(c.sign, keys, before, after)
+	if c.sign == dyngraph.Changed {
+		c.order = b.changedAt(keys, before, after)
+	} else {
+		c.order = b.anchor(c.sign, keys, before, after)
+	}
 	o.changes = append(o.changes, c)
 }
 
@@ -220,8 +225,16 @@ func (b *batch) orderOf(e dyngraph.EdgeIndex, which dyngraph.Which) (uint32, boo
 // revision returns the order of the version of a vertex that a view shows, if it is revised and that matters at the
 // pattern vertex.
 func (b *batch) revision(u int, v uint32, which dyngraph.Which) (uint32, bool) {
+	if !b.x.asked[u].Matters(b.graph, dyngraph.VertexID(v), nil) {
+		return 0, false
+	}
+	return b.revised(v, which)
+}
+
+// revised returns the order of the version of a vertex that a view shows, if it is revised.
+func (b *batch) revised(v uint32, which dyngraph.Which) (uint32, bool) {
 	r, ok := b.delta.RevisionOf(dyngraph.VertexID(v))
-	if !ok || !b.x.asked[u].Matters(b.graph, dyngraph.VertexID(v), nil) {
+	if !ok {
 		return 0, false
 	}
 	if which == dyngraph.Old {
@@ -309,8 +322,7 @@ func (b *batch) fromEdge(s *search, n *dyngraph.NetEdge, order uint32) error {
 
 func (b *batch) fromVertex(s *search, v uint32) error {
 	for u := range b.x.g.Vertices {
-		a := &b.x.asked[u]
-		if a.Nothing() || !a.Matters(b.graph, dyngraph.VertexID(v), nil) {
+		if !b.x.mayChange(b.graph, u, dyngraph.VertexID(v)) {
 			continue
 		}
 		s.clear()

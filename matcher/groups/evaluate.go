@@ -132,19 +132,7 @@ func (s int128) big() *big.Int {
 // having reports whether the conditions behind WITH are true for keys with aggregates, in a view.
 func (x *program) having(view dyngraph.View, keys []uint32, values []condition.Wide) bool {
 	for i, c := range x.stage.Having {
-		reads := x.plan.Groups.Stages[x.at].Having[i]
-		read := make([]condition.Wide, len(reads))
-		for k, r := range reads {
-			switch {
-			case r.Element.Aggregate:
-				read[k] = values[r.Element.Index]
-			case r.Element.Edge:
-				read[k].Value = r.Value(view, keys[len(x.stage.Vertices)+r.Element.Index])
-			default:
-				read[k].Value = r.Value(view, keys[r.Element.Index])
-			}
-		}
-		if c.EvalWide(read) != condition.True {
+		if c.EvalWide(x.wides(x.plan.Groups.Stages[x.at].Having[i], view, keys, values)) != condition.True {
 			return false
 		}
 	}

@@ -20,7 +20,7 @@ func Explain(p *matcher.Plan, opt Options) string {
 		fmt.Fprintf(&b, "  %s: %s\n", of.Name, x.steps(x.fromEdge[e], "it has the keys"))
 	}
 	for v, of := range x.g.Vertices {
-		if !x.asked[v].Nothing() {
+		if x.reads(v) {
 			fmt.Fprintf(&b, "  %s, if a value changes that is read: %s\n", of.Name, x.steps(x.fromVertex[v],
 				"it has the keys"))
 		}

@@ -79,7 +79,7 @@ func shapeOf(x *program, hubDegree int) *shape {
 			return nil
 		}
 	}
-	h.monotone = monotone(x)
+	h.monotone = monotone(x) && !x.query.EmitsChanges()
 	return h
 }
 

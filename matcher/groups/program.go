@@ -22,6 +22,7 @@ type program struct {
 	ownEdge [][]*matcher.Condition
 	between []*matcher.Condition
 	asked   []matcher.Asked // by vertex: what a revision is compared by (DESIGN S16)
+	shown   shown
 
 	// Orders by what is bound at first: by edge, by vertex, and for the keys. Those by edge and vertex end where all
 	// keys are bound.
@@ -42,6 +43,7 @@ type program struct {
 func newProgram(p *matcher.Plan, hubDegree int) *program {
 	n := len(p.Query.Groups.Stages)
 	x := programOf(p, 0, n)
+	x.show()
 	if n == 1 {
 		x.shape = shapeOf(x, hubDegree)
 		return x
@@ -49,7 +51,7 @@ func newProgram(p *matcher.Plan, hubDegree int) *program {
 	first := 0
 	for at := range n {
 		c := programOf(p, at, at+1)
-		c.asked, c.at, c.first = x.asked, at, first
+		c.asked, c.shown, c.at, c.first = x.asked, x.shown, at, first
 		first += len(c.stage.Aggregates)
 		x.counts = append(x.counts, c)
 	}

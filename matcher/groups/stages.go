@@ -42,20 +42,20 @@ func (b *batch) stages(which dyngraph.Which, keys []uint32) (whole group, each [
 	return whole, each, nil
 }
 
-// compareStages notes a match that holds in one view only. It is anchored at the changes of the stages that turned, and
-// of those that they read.
+// compareStages notes a match that holds in one view only, or shows another value. A match that begins or ends is
+// anchored at the changes of the stages that turned, and of those that they read; a change is one of any stage.
 func (b *batch) compareStages(o *outcome, keys []uint32) error {
 	before, old, err := b.stages(dyngraph.Old, keys)
 	if err != nil {
 		return err
 	}
 	after, now, err := b.stages(dyngraph.New, keys)
-	if err != nil || before.holds == after.holds {
+	if err != nil || before.holds == after.holds && (!before.holds || !b.x.query.EmitsChanges()) {
 		return err
 	}
 	turned := make([]bool, len(b.counts))
 	for i := range b.counts {
-		turned[i] = old[i].holds != now[i].holds
+		turned[i] = old[i].holds != now[i].holds || before.holds && after.holds
 	}
 	for i := len(b.counts) - 1; i >= 0; i-- { // a stage reads earlier ones
 		if !turned[i] {

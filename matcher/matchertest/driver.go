@@ -239,7 +239,7 @@ func (o *Output) record(t testing.TB, b *matcher.Batch, ev *matcher.Event) {
 	r := Record{Kind: ev.Kind, Query: ev.Query.Name, Version: ev.Query.Version, Sign: ev.Sign, Snapshot: ev.Snapshot,
 		Count:  ev.Count,
 		Notice: ev.Notice, LossySince: ev.LossySince}
-	if ev.LossySince > 0 && (ev.Sign != dyngraph.Deleted || ev.LossySince >= b.Number) {
+	if ev.LossySince > 0 && (ev.Sign == dyngraph.Inserted || ev.LossySince >= b.Number) {
 		t.Errorf("batch %d: a record of sign %d says that its query is lossy since batch %d", b.Number, ev.Sign,
 			ev.LossySince)
 	}

@@ -51,7 +51,48 @@ func (c *Case) Group(rng *rand.Rand, q *matcher.Query) *matcher.Query {
 	for s := range g.Stages {
 		c.having(rng, &grouped, s)
 	}
+	if q.Once == nil && rng.IntN(2) == 0 {
+		c.show(rng, &grouped)
+	}
 	return &grouped
+}
+
+// show has a query with WITH emit changes, and gives it something to show: aggregates, keys, values of keys.
+func (c *Case) show(rng *rand.Rand, q *matcher.Query) {
+	q.SilentChange = false
+	w := &whereSource{Rand: rng, scope: ScopeOf(c.Schema, q), q: q}
+	for i, a := range q.Groups.Aggregates() {
+		if rng.IntN(2) == 0 {
+			q.Fields = append(q.Fields, matcher.Field{Name: a.Name, Element: condition.Ref{Aggregate: true, Index: i}})
+		}
+		w.scope.Aggregates = map[string]condition.Slot{a.Name: {Element: condition.Ref{Aggregate: true, Index: i},
+			Property: a.Name, Type: a.Type()}}
+	}
+	for i := range q.Vertices {
+		if rng.IntN(3) == 0 {
+			q.Groups.Shown = append(q.Groups.Shown, condition.Ref{Index: i})
+		}
+	}
+	for i := range q.Edges {
+		if rng.IntN(2) == 0 {
+			q.Groups.Shown = append(q.Groups.Shown, condition.Ref{Edge: true, Index: i})
+		}
+	}
+	for range rng.IntN(3) {
+		e := read(w.keyName(), types[rng.IntN(len(types))].name)
+		if rng.IntN(2) == 0 {
+			for name := range w.scope.Aggregates {
+				e = w.weighted(&condition.Expr{Op: condition.OpAggregate, Text: name})
+			}
+		}
+		if f, err := condition.NewFormula(w.scope, e); err == nil {
+			q.Fields = append(q.Fields, matcher.Field{Name: fmt.Sprint("f", len(q.Fields)), Formula: f})
+		}
+	}
+	if rng.IntN(4) == 0 {
+		q.Fields = append(q.Fields, matcher.Field{Name: "key", Element: condition.Ref{
+			Edge: len(q.Vertices) == 0}})
+	}
 }
 
 // nextStage adds a stage with the keys of the first: the edges of a key vertex, perhaps later ones than a key edge.

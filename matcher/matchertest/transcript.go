@@ -59,15 +59,14 @@ func (d *Driver) Transcript() []string {
 			lines = append(lines, fmt.Sprintf("%d %d %s %v", o.Number, r.Index, r.Line(), r.IDs))
 		}
 		for _, q := range o.Summary.Queries {
-			if q.Emitted == 0 && q.Positive.IsZero() && q.Negative.IsZero() && q.Skipped == 0 && q.Suspended == nil &&
-				!q.NoPositive && !q.NoNegative {
+			if q.Emitted == 0 && q.Positive.IsZero() && q.Negative.IsZero() && q.Changed.IsZero() &&
+				q.Skipped == 0 && q.Suspended == nil && !q.NoPositive && !q.NoNegative {
 				continue // it is there for the time that its search took
 			}
 			lines = append(lines, fmt.Sprintf(
-				"%d %s +%v -%v truncated=%v suspended=%v emitted=%d skipped=%d %v unknown=%v,%v lossy=%d",
-				o.Number, q.Query.Name, q.Positive, q.Negative, q.Truncated, q.Suspended != nil, q.Emitted, q.Skipped,
-				q.Cause, q.NoPositive,
-				q.NoNegative, q.LossySince))
+				"%d %s +%v -%v ~%v truncated=%v suspended=%v emitted=%d skipped=%d %v unknown=%v,%v lossy=%d",
+				o.Number, q.Query.Name, q.Positive, q.Negative, q.Changed, q.Truncated, q.Suspended != nil, q.Emitted,
+				q.Skipped, q.Cause, q.NoPositive, q.NoNegative, q.LossySince))
 		}
 	}
 	return lines

@@ -421,12 +421,19 @@ func (p *cypherBuilder) readsKeys(e *condition.Expr, keys *condition.Scope, clau
 	return err
 }
 
-// groupReturns fills in the fields of a query with WITH: by default all aggregates.
+// groupReturns fills in the fields of a query with WITH, by default all aggregates, and which keys it shows, by default
+// all of them.
 func (p *cypherBuilder) groupReturns(r *Rule, ast *cypherReturn, keys *condition.Scope) error {
 	q := r.Query
 	r.Everything = ast == nil || ast.star
 	taken := make(map[string]bool)
 	if r.Everything {
+		for i := range q.Vertices {
+			q.Groups.Shown = append(q.Groups.Shown, condition.Ref{Index: i})
+		}
+		for i := range q.Edges {
+			q.Groups.Shown = append(q.Groups.Shown, condition.Ref{Edge: true, Index: i})
+		}
 		for i, a := range q.Groups.Aggregates() {
 			if _, ok := keys.Aggregates[a.Name]; ok {
 				q.Fields = append(q.Fields, matcher.Field{Name: a.Name,
@@ -453,6 +460,9 @@ func (p *cypherBuilder) groupReturns(r *Rule, ast *cypherReturn, keys *condition
 		}
 		taken[f.Name] = true
 		if f.Formula == nil && !f.Element.Aggregate && f.Name == q.ElementName(f.Element) {
+			if !r.Everything {
+				q.Groups.Shown = append(q.Groups.Shown, f.Element)
+			}
 			continue // a record has every key under its name
 		}
 		q.Fields = append(q.Fields, f)

@@ -242,7 +242,8 @@ func compareKeys(view dyngraph.View, q *matcher.Query, a, b row) int {
 	return compareRows(view, len(q.Vertices), a[:n], b[:n])
 }
 
-// findGroups is find for a query with WITH: its matches are the groups that hold in one view only.
+// findGroups is find for a query with WITH: its matches are the groups that hold in one view only; of the sign Changed
+// those that hold in both and show other values.
 func (b *Backend) findGroups(ctx context.Context, sign dyngraph.Sign, req *matcher.Request, a *answer) error {
 	q := req.Plan.Query
 	old, now := b.graph.View(dyngraph.Old), b.graph.View(dyngraph.New)
@@ -282,15 +283,26 @@ func (b *Backend) findGroups(ctx context.Context, sign dyngraph.Sign, req *match
 	anchored := make(map[uint32][]row)
 	for key, x := range here {
 		y := there[key]
-		if !x.holds || y != nil && y.holds {
-			continue
-		}
 		if y == nil {
 			y = &groupRow{stages: make([]stageRows, len(q.Groups.Stages))}
 		}
-		anchor, ok := changes.anchor(sign, q, x, y)
+		if !x.holds || y.holds != (sign == dyngraph.Changed) {
+			continue
+		}
+		anchor, ok := uint32(0), false
+		switch differs, err := changes.differ(q, y, x); {
+		case err != nil:
+			return err
+		case sign != dyngraph.Changed:
+			anchor, ok = changes.anchor(sign, q, x, y)
+		case differs:
+			anchor, ok = changes.changedAt(q, y, x)
+		default:
+			continue
+		}
 		if !ok {
-			return fmt.Errorf("the group %v holds in one graph only, but the batch changed nothing of it", x.shown)
+			return fmt.Errorf("the group %v is not the same in both graphs, but the batch changed nothing of it",
+				x.shown)
 		}
 		if !req.Skips(anchor) {
 			anchored[anchor] = append(anchored[anchor], x.shown)

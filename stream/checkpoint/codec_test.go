@@ -182,8 +182,8 @@ func TestSeal(t *testing.T) {
 		_, err = verified(keyState, bad)
 		require.ErrorIs(t, err, ErrDamaged)
 	}
-	_, err = verified(keyState, withChecksum(keyState, []byte{onceVersion + 1}))
-	require.ErrorContains(t, err, "version 6")
+	_, err = verified(keyState, withChecksum(keyState, []byte{changedVersion + 1}))
+	require.ErrorContains(t, err, "version 7")
 }
 
 func TestDigest(t *testing.T) {
@@ -240,7 +240,7 @@ func FuzzDone(f *testing.F) {
 		f.Add(v)
 	}
 	f.Fuzz(func(t *testing.T, v []byte) {
-		if len(v) == 0 || v[0] != codecVersion && v[0] != timeVersion {
+		if len(v) == 0 || v[0] != codecVersion && v[0] != timeVersion && v[0] < onceVersion || v[0] > changedVersion {
 			return
 		}
 		o, err := body(v).done()

@@ -237,7 +237,7 @@ func appendDecision(b []byte, x *matcher.Decision) []byte {
 func (d *decoder) decision() (x matcher.Decision) {
 	x.Query, x.Version = d.string(), d.uvarint()
 	sign := d.varint()
-	if sign != int64(dyngraph.Inserted) && sign != int64(dyngraph.Deleted) {
+	if sign < int64(dyngraph.Deleted) || sign > int64(dyngraph.Inserted) || sign == 0 && d.version == 1 {
 		d.fail()
 	}
 	x.Sign, x.Order = dyngraph.Sign(sign), d.uint32()

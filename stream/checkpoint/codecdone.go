@@ -94,13 +94,13 @@ func appendDone(b []byte, o *done) ([]byte, error) {
 	if o.declared != nil {
 		return appendJSON(appendVertices(b, o.effect.Declared), o.declared)
 	}
-	if o.hasOnce() {
+	if o.hasOnce() || o.hasChanged() {
 		b = appendBool(b, o.hasTime())
 	}
 	if o.hasTime() {
 		b = appendVertices(appendTimeReport(b, o.report.Time), o.effect.Declared)
 	}
-	if o.hasOnce() {
+	if o.hasOnce() || o.hasChanged() {
 		b = appendOnce(b, o.once)
 	}
 	return b, nil
@@ -110,6 +110,9 @@ func appendDone(b []byte, o *done) ([]byte, error) {
 func (o *done) version() byte {
 	if o.declared != nil {
 		return declareVersion
+	}
+	if o.hasChanged() {
+		return changedVersion
 	}
 	if o.hasOnce() {
 		return onceVersion
@@ -124,6 +127,13 @@ func (o *done) hasTime() bool { return o.report != nil && o.report.Time != nil }
 func (o *done) hasOnce() bool {
 	return len(o.once) > 0 || o.report != nil &&
 		slices.ContainsFunc(o.report.Queries, func(q stream.QueryReport) bool { return q.Once > 0 })
+}
+
+// hasChanged tells that the value has changedVersion.
+func (o *done) hasChanged() bool { return o.report != nil && hasChanged(o.report) }
+
+func hasChanged(r *stream.BatchReport) bool {
+	return slices.ContainsFunc(r.Queries, func(q stream.QueryReport) bool { return !q.Changed.IsZero() })
 }
 
 func (d *decoder) done() (*done, error) {
@@ -152,12 +162,12 @@ func (d *decoder) done() (*done, error) {
 			return nil, damaged("the declared properties before a batch: %v", err)
 		}
 		o.report.Properties = o.declared.Report
-	case d.version == onceVersion:
+	case d.version == onceVersion, d.version == changedVersion:
 		if d.bool() {
 			o.report.Time = d.timeReport()
 			o.effect.Declared = d.vertices()
 		}
-		if o.once = d.once(); !o.hasOnce() {
+		if o.once = d.once(); o.version() != d.version {
 			d.fail()
 		}
 	}
@@ -173,7 +183,7 @@ const (
 	reportLimits // a limit left something out: what follows at the end
 	reportNoPositive
 	reportNoNegative
-	reportOnce // positives that once dropped: their number follows at the end
+	reportOnce // positives that once dropped: their number follows at the end; with changedVersion, changes too
 )
 
 func appendCount(b []byte, c matcher.Count) []byte {
@@ -221,6 +231,7 @@ func appendReport(b []byte, r *stream.BatchReport) []byte {
 		b = binary.AppendUvarint(appendString(appendString(b, c.Op), c.Query), c.Version)
 	}
 	b = binary.AppendUvarint(b, uint64(len(r.Queries)))
+	changed := hasChanged(r)
 	for i := range r.Queries {
 		q := &r.Queries[i]
 		b = binary.AppendUvarint(appendString(b, q.Query), q.Version)
@@ -244,7 +255,7 @@ func appendReport(b []byte, r *stream.BatchReport) []byte {
 		if q.Skipped > 0 || q.Limit != "" || q.LossySince > 0 {
 			flags |= reportLimits
 		}
-		if q.Once > 0 {
+		if q.Once > 0 || !q.Changed.IsZero() {
 			flags |= reportOnce
 		}
 		if wide(q.Positive.Count) || wide(q.Negative.Count) {
@@ -255,8 +266,10 @@ func appendReport(b []byte, r *stream.BatchReport) []byte {
 		if flags&reportLimits != 0 {
 			b = binary.AppendUvarint(appendString(binary.AppendUvarint(b, q.Skipped), q.Limit), q.LossySince)
 		}
-		if q.Once > 0 {
-			b = binary.AppendUvarint(b, q.Once)
+		if flags&reportOnce != 0 {
+			if b = binary.AppendUvarint(b, q.Once); changed {
+				b = appendCount(b, q.Changed)
+			}
 		}
 	}
 	return b
@@ -288,7 +301,7 @@ func (d *decoder) report() *stream.BatchReport {
 			q.Query, q.Version = d.string(), d.uvarint()
 			q.Positive.Count, q.Negative.Count = d.matches(), d.matches()
 			flags := d.byte()
-			if flags&reportOnce != 0 && d.version != onceVersion || d.version == 1 && flags > reportWide<<1-1 {
+			if flags&reportOnce != 0 && d.version < onceVersion || d.version == 1 && flags > reportWide<<1-1 {
 				d.fail()
 			}
 			q.Positive.Unknown, q.Negative.Unknown = flags&reportNoPositive != 0, flags&reportNoNegative != 0
@@ -308,7 +321,10 @@ func (d *decoder) report() *stream.BatchReport {
 				}
 			}
 			if flags&reportOnce != 0 {
-				if q.Once = d.uvarint(); q.Once == 0 {
+				if q.Once = d.uvarint(); d.version == changedVersion {
+					q.Changed = d.matches()
+				}
+				if q.Once == 0 && q.Changed.IsZero() {
 					d.fail()
 				}
 			}

@@ -90,6 +90,9 @@ func newHistory(rng *rand.Rand, n int, bootstrap bool) *history {
 		default:
 			b.Updates, _ = g.Accept([]dyngraph.Message{{Updates: h.updatesOf(rng, g, 1+rng.IntN(25), 12)}})
 			b.DeadLetters = randomDeadLetters(rng)
+			if r := info.Report; r != nil && len(r.Queries) > 0 && rng.IntN(4) == 0 {
+				r.Queries[0].Changed = matcher.CountOf(rng.Uint64())
+			}
 			for range rng.IntN(3) {
 				pos[int32(rng.IntN(4)-1)] = rng.Int64N(1 << 40)
 			}
@@ -331,7 +334,7 @@ func randomDeadLetters(rng *rand.Rand) (ls []stream.DeadLetter) {
 
 func randomDecision(rng *rand.Rand) matcher.Decision {
 	return matcher.Decision{Query: fmt.Sprint("q", rng.IntN(3)), Version: rng.Uint64N(9),
-		Sign: []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted}[rng.IntN(2)], Order: rng.Uint32(),
+		Sign: dyngraph.Sign(rng.IntN(3) - 1), Order: rng.Uint32(),
 		Action: matcher.Action(rng.IntN(4)), Cause: matcher.Cause(rng.IntN(7)), Snapshot: rng.IntN(2) == 0,
 		Kept: rng.Uint64()}
 }

@@ -18,6 +18,10 @@ import (
 // a positive. It holds what values of codecVersion hold, then perhaps event time, then the changes.
 const onceVersion = 5
 
+// changedVersion is the first byte of the end of a batch in which matches changed. It holds what a value of onceVersion
+// does, and the numbers of changed matches.
+const changedVersion = 6
+
 // onceEntry names what is remembered: a key of a query, or its clock.
 type onceEntry struct {
 	query string

@@ -17,7 +17,7 @@ func damaged(format string, args ...any) error {
 
 // codecVersion is the first byte of every checksummed value that is written, but for those with event time
 // (timeVersion), those about a change of the declared properties (declareVersion), and those about what queries with
-// once remember (onceVersion). Values of version 1 are read.
+// once remember (onceVersion) or about matches that changed (changedVersion). Values of version 1 are read.
 const codecVersion = 2
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -40,9 +40,9 @@ func verified(key, value []byte) (*decoder, error) {
 	if sum != binary.LittleEndian.Uint32(value[len(body):]) {
 		return nil, damaged("the checksum of %q does not match", key)
 	}
-	if body[0] < 1 || body[0] > onceVersion {
+	if body[0] < 1 || body[0] > changedVersion {
 		return nil, damaged("the value of %q has version %d; versions up to %d are known", key, body[0],
-			onceVersion)
+			changedVersion)
 	}
 	return &decoder{b: body[1:], version: body[0]}, nil
 }

@@ -148,7 +148,7 @@ func (e *Encoder) appendScalar(dst []stream.OutRecord, ev *matcher.Event) ([]str
 	b = append(b, `,"index":`...)
 	b = strconv.AppendUint(b, ev.FirstIndex, 10)
 	b = append(b, f.query...)
-	b = append(b, signByte(ev.Sign))
+	b = append(b, ev.Sign.String()...)
 	switch ev.Kind {
 	case matcher.EventCount:
 		b = append(b, `","emit":"counts","count":`...)
@@ -170,11 +170,4 @@ func (e *Encoder) appendScalar(dst []stream.OutRecord, ev *matcher.Event) ([]str
 		Key: []byte(ev.Query.Name), Value: b, Batch: ev.Batch, Index: ev.FirstIndex,
 		Query: ev.Query.Name, Sign: ev.Sign, Snapshot: ev.Snapshot,
 	}), nil
-}
-
-func signByte(s dyngraph.Sign) byte {
-	if s == dyngraph.Deleted {
-		return '-'
-	}
-	return '+'
 }

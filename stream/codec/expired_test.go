@@ -27,3 +27,20 @@ func TestS20ExpiredRecord(t *testing.T) {
 	require.Contains(t, string(rec.Value), `"op":"!","reason":"ended","sign":"-"`)
 	require.True(t, strings.HasSuffix(string(rec.Value), `,"anchor":{"op":"expire","ts":-5}}`), "%s", rec.Value)
 }
+
+// TestS24ChangedRecord: a match that goes on with other values has a record with its id, in upsert mode too.
+func TestS24ChangedRecord(t *testing.T) {
+	g, q, row := ringGraph(t, true)
+	appeared := encode(t, EncoderOptions{}, matchEvent(g, dyngraph.New, q, dyngraph.Inserted, row))
+	ev := matchEvent(g, dyngraph.New, q, dyngraph.Changed, row)
+	for _, upsert := range []bool{false, true} {
+		rec := encode(t, EncoderOptions{Upsert: upsert}, ev)
+		require.Equal(t, appeared.Key, rec.Key)
+		require.Equal(t, strings.Replace(string(appeared.Value), `"op":"+"`, `"op":"~"`, 1), string(rec.Value))
+		require.Equal(t, dyngraph.Changed, rec.Sign)
+	}
+	ev.Kind, ev.Notice = matcher.EventNotice, matcher.Notice{Reason: matcher.ReasonSkipped}
+	require.Contains(t, string(encode(t, EncoderOptions{}, ev).Value), `"op":"!","reason":"skipped","sign":"~"`)
+	ev.Kind, ev.Count = matcher.EventCount, matcher.CountOf(3)
+	require.Contains(t, string(encode(t, EncoderOptions{}, ev).Value), `"op":"~","emit":"counts","count":3`)
+}

@@ -18,7 +18,7 @@ func (e *Encoder) appendNotice(dst []stream.OutRecord, ev *matcher.Event) ([]str
 	b = append(b, f.query...)
 	b = append(b, `!","reason":"`...)
 	b = append(append(b, n.Reason...), `","sign":"`...)
-	b = append(b, signByte(ev.Sign), '"')
+	b = append(append(b, ev.Sign.String()...), '"')
 	if n.Cause != matcher.NoCause {
 		b = append(append(append(b, `,"limit":"`...), n.Cause.String()...), '"')
 	}

@@ -180,7 +180,7 @@ func (w *eventWriter) record(b []byte, index uint64) (_ []byte, key int) {
 	b = append(b, s.before...)
 	b = strconv.AppendUint(b, index, 10)
 	b = append(b, f.query...)
-	b = append(b, signByte(w.ev.Sign))
+	b = append(b, w.ev.Sign.String()...)
 	b = append(b, `","match":"`...)
 	key = len(b)
 	b = appendHex(b, w.matchID())

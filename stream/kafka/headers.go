@@ -7,6 +7,6 @@ const (
 	HeaderBatch    = "motifd-batch"
 	HeaderIndex    = "motifd-index"
 	HeaderQuery    = "motifd-query"
-	HeaderSign     = "motifd-sign"     // "+", "-" or "!"; absent from records without a sign
+	HeaderSign     = "motifd-sign"     // "+", "-", "~" or "!"
 	HeaderSnapshot = "motifd-snapshot" // "true" on records of a registration, else absent
 )

@@ -18,7 +18,7 @@ type Delta struct {
 	Index    uint64 // in the batch
 	Query    string
 	Version  uint64
-	Sign     dyngraph.Sign // whether it appears or disappears
+	Sign     dyngraph.Sign // whether it appears, disappears or goes on with other values
 	Snapshot bool          // a result of Add; it has no Anchor
 	// ID names the match: what appears and disappears under one ID is the same match (DESIGN S6). It is "" where there
 	// is no match: in counts, in transitions of an exists query, and in notices.
@@ -61,15 +61,12 @@ type Field struct {
 	Wide condition.Wide
 }
 
-// Op returns "+" of what appears, "-" of what disappears, and "!" of a notice.
+// Op returns "+" of what appears, "-" of what disappears, "~" of what goes on with other values, and "!" of a notice.
 func (d Delta) Op() string {
-	switch {
-	case d.Notice != nil:
+	if d.Notice != nil {
 		return "!"
-	case d.Sign == dyngraph.Deleted:
-		return "-"
 	}
-	return "+"
+	return d.Sign.String()
 }
 
 // Key returns the key of the data vertex that a pattern vertex is mapped to, "" if there is none of that name.

@@ -26,6 +26,8 @@ func headers(
 		dst = append(dst, recordbatch.Header{Key: kafka.HeaderSign, Value: plus})
 	case r.Sign == dyngraph.Deleted:
 		dst = append(dst, recordbatch.Header{Key: kafka.HeaderSign, Value: minus})
+	default:
+		dst = append(dst, recordbatch.Header{Key: kafka.HeaderSign, Value: tilde})
 	}
 	if r.Snapshot {
 		dst = append(dst, recordbatch.Header{Key: kafka.HeaderSnapshot, Value: yes})
@@ -33,7 +35,7 @@ func headers(
 	return dst, scratch
 }
 
-var plus, minus, bang, yes = []byte("+"), []byte("-"), []byte("!"), []byte("true")
+var plus, minus, tilde, bang, yes = []byte("+"), []byte("-"), []byte("~"), []byte("!"), []byte("true")
 
 // nameHeaders appends the three headers that name a record.
 func nameHeaders(

@@ -59,7 +59,7 @@ func TestHeadersAndPartitions(t *testing.T) {
 		{Key: []byte("m1"), Value: []byte("a"), Batch: 1, Index: 0, Query: "ring", Sign: dyngraph.Inserted,
 			Snapshot: true},
 		{Key: []byte("m1"), Batch: 1, Index: 1, Query: "ring", Sign: dyngraph.Deleted},
-		{Value: []byte("c"), Batch: 1, Index: 2, Query: "fan"},
+		{Value: []byte("c"), Batch: 1, Index: 2, Query: "fan", Sign: dyngraph.Changed},
 	}))
 	_, err := s.End(t.Context(), stream.Tail{
 		DeadLetters: []stream.OutRecord{{Value: []byte("d0")}, {Value: []byte("d1")}},
@@ -83,11 +83,8 @@ func TestHeadersAndPartitions(t *testing.T) {
 		"motifd-sign", "+", "motifd-snapshot", "true"), got[0].Headers)
 	require.Equal(t, h("motifd-stream", "stream-1", "motifd-batch", "1", "motifd-index", "1", "motifd-query", "ring",
 		"motifd-sign", "-"), got[1].Headers)
-	require.Equal(
-		t,
-		h("motifd-stream", "stream-1", "motifd-batch", "1", "motifd-index", "2", "motifd-query", "fan"),
-		got[2].Headers,
-	)
+	require.Equal(t, h("motifd-stream", "stream-1", "motifd-batch", "1", "motifd-index", "2", "motifd-query", "fan",
+		"motifd-sign", "~"), got[2].Headers)
 	require.Nil(t, got[1].Value, "tombstone")
 	require.Nil(t, got[2].Key)
 	require.Equal(t, got[0].Partition, got[1].Partition, "a match and its cancellation share a partition")

@@ -29,6 +29,7 @@ type QueryActivity struct {
 	LastBatch        uint64        `json:"last_batch"`             // that had matches of it
 	Positive         matcher.Count `json:"positive"`
 	Negative         matcher.Count `json:"negative"`
+	Changed          matcher.Count `json:"changed,omitzero"` // that went on with other values
 	Records          uint64        `json:"records"`
 	TruncatedBatches uint64        `json:"truncated_batches"`
 	Skipped          uint64        `json:"skipped"` // groups of matches, or counts, beyond a limit

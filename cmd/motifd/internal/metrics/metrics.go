@@ -9,7 +9,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/stream"
 	"motifd/stream/checkpoint"
@@ -213,7 +212,7 @@ func (m *Metrics) Step(s stream.StepStats) {
 		m.query(&s.Summary.Queries[i])
 	}
 	for _, r := range s.Records {
-		m.outRecords.WithLabelValues(r.Query, signName(r.Sign), strconv.FormatBool(r.Snapshot)).Add(float64(r.Records))
+		m.outRecords.WithLabelValues(r.Query, r.Sign.String(), strconv.FormatBool(r.Snapshot)).Add(float64(r.Records))
 	}
 	if ch := s.Batch.Change; ch != nil && ch.Add == nil {
 		gone := prometheus.Labels{"query": ch.Remove}
@@ -229,6 +228,9 @@ func (m *Metrics) query(q *matcher.QuerySummary) {
 	if !q.Snapshot {
 		m.matches.WithLabelValues(name, "+").Add(float(q.Positive))
 		m.matches.WithLabelValues(name, "-").Add(float(q.Negative))
+		if q.Query.EmitsChanges() {
+			m.matches.WithLabelValues(name, "~").Add(float(q.Changed))
+		}
 	}
 	if q.Truncated {
 		m.truncated.WithLabelValues(name).Inc()
@@ -250,13 +252,6 @@ func (m *Metrics) query(q *matcher.QuerySummary) {
 func float(c matcher.Count) float64 {
 	f, _ := new(big.Float).SetInt(c.Big()).Float64()
 	return f
-}
-
-func signName(s dyngraph.Sign) string {
-	if s == dyngraph.Deleted {
-		return "-"
-	}
-	return "+"
 }
 
 // Span implements stream.Observer: what the metrics tell of is in the sums.

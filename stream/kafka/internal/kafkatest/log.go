@@ -131,7 +131,8 @@ func (s *Seen) setHeaders(t testing.TB, headers []kafkago.Header) {
 		case kafka.HeaderQuery:
 			s.Query = string(h.Value)
 		case kafka.HeaderSign:
-			s.Sign = map[string]dyngraph.Sign{"+": dyngraph.Inserted, "-": dyngraph.Deleted}[string(h.Value)]
+			s.Sign = map[string]dyngraph.Sign{"+": dyngraph.Inserted, "-": dyngraph.Deleted,
+				"~": dyngraph.Changed}[string(h.Value)]
 		case kafka.HeaderSnapshot:
 			s.Snapshot = string(h.Value) == "true"
 		}
