@@ -108,6 +108,9 @@ func (q *Query) resolve(d declaration) ([]Condition, error) {
 		return nil, err
 	}
 	if q.Groups != nil {
+		if q.Groups.HasPaths() {
+			q = q.groupVariant(q.Groups.ofStage(&Stage{}).longest().Lengths())
+		}
 		_, err := q.resolveGroups(d, func(string, []string) dyngraph.LabelID { return UnknownLabel })
 		return nil, err
 	}

@@ -31,6 +31,10 @@ const MaxStages = 4
 type Stage struct {
 	Matches    []MatchClause          `json:"matches"`
 	Conditions []*condition.Condition `json:"conditions,omitempty"`
+	// Rises and Spans are what is demanded of the ts of edges and paths, as in Query. A condition that reads a path
+	// holds for each of its edges.
+	Rises []Rise `json:"rises,omitempty"`
+	Spans []Span `json:"spans,omitempty"`
 	// Vertices and Edges are the keys, as indexes of Groups.Vertices and Groups.Edges. All stages have the same.
 	Vertices   []int       `json:"vertices,omitempty"`
 	Edges      []int       `json:"edges,omitempty"`
@@ -215,13 +219,19 @@ func (s *Stage) check(g *Groups) error {
 			return err
 		}
 	}
-	union := Query{Vertices: g.Vertices, Edges: g.Edges}
+	union := g.ofStage(s)
 	for _, c := range s.Conditions {
 		if err := union.checkElements(c.Elements); err != nil {
 			return err
 		}
 	}
+	if err := union.checkRead(); err != nil {
+		return err
+	}
+	isPath := func(r condition.Ref) bool { return r.Edge && g.Edges[r.Index].Hops != nil }
 	switch {
+	case slices.ContainsFunc(s.Edges, func(e int) bool { return g.Edges[e].Hops != nil }):
+		return fmt.Errorf("has a path for a key")
 	case len(s.Matches) == 0:
 		return fmt.Errorf("has no MATCH before it")
 	case len(s.Vertices)+len(s.Edges) == 0:
@@ -242,6 +252,9 @@ func (s *Stage) check(g *Groups) error {
 		}
 		if err := union.checkElements(elements); err != nil {
 			return err
+		}
+		if slices.ContainsFunc(elements, isPath) {
+			return fmt.Errorf("has the aggregate %q of a path; paths are not aggregated", a.Name)
 		}
 	}
 	return nil
@@ -382,7 +395,7 @@ func sameGroups(a, b *Groups) bool {
 		if !slices.EqualFunc(s.Matches, t.Matches, func(m, n MatchClause) bool {
 			return slices.Equal(m.Vertices, n.Vertices) && slices.Equal(m.Edges, n.Edges)
 		}) || !slices.Equal(s.Vertices, t.Vertices) || !slices.Equal(s.Edges, t.Edges) ||
-			!sameKeys(s.Conditions, t.Conditions) || !sameKeys(s.Having, t.Having) ||
+			!sameConditions(a.ofStage(s), b.ofStage(t)) || !sameKeys(s.Having, t.Having) ||
 			!slices.EqualFunc(s.Aggregates, t.Aggregates, sameAggregate) {
 			return false
 		}

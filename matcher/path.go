@@ -3,6 +3,7 @@ package matcher
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"motifd/matcher/condition"
 )
@@ -32,6 +33,24 @@ type Span struct {
 type Rise struct {
 	Edges []int         `json:"edges"` // likewise
 	Pos   condition.Pos `json:"pos"`
+}
+
+// Format prints a rise as in a pattern; name gives the name of an edge.
+func (r *Rise) Format(name func(edge int) string) string {
+	return "motifd.increasing(" + listed(r.Edges, name) + ")"
+}
+
+// Format prints a span, likewise.
+func (s *Span) Format(name func(edge int) string) string {
+	return fmt.Sprintf("motifd.span(%s) <= %d", listed(s.Edges, name), s.Most)
+}
+
+func listed(edges []int, name func(edge int) string) string {
+	var names []string
+	for _, e := range edges {
+		names = append(names, name(e))
+	}
+	return strings.Join(names, ", ")
 }
 
 // HasPaths reports whether some edge of the pattern is a path.

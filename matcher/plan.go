@@ -60,7 +60,8 @@ type Plan struct {
 	// Groups is what a query with WITH reads; such a plan has no orders (DESIGN S24). nil otherwise.
 	Groups *GroupPlan
 	// Variants are the plans of Query.Variants, in their order, where the query has paths. All of the above but Query
-	// and Directed is empty then. Backends search the variants; package paths asks them.
+	// and Directed is empty then. Backends search the variants; package paths asks them. Of a query with WITH they are
+	// those of Query.GroupVariants, which have Groups, and package groups searches them.
 	Variants []*Plan
 
 	// Text renders the plan as `explain` prints it: that of a large pattern takes megabytes.

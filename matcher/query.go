@@ -255,9 +255,6 @@ func (q *Query) Validate(directed bool) error {
 	if q.ExactTotal && q.MaxMatches == 0 {
 		return q.bad("exact_total needs max_matches_per_batch")
 	}
-	if q.Groups != nil && slices.ContainsFunc(q.Groups.Edges, func(e QueryEdge) bool { return e.Hops != nil }) {
-		return q.bad("a path of variable length beside WITH is not supported; write out its edges")
-	}
 	return q.checkOnce()
 }
 

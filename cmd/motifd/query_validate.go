@@ -175,9 +175,9 @@ func describe(w io.Writer, q *matcher.Query, g *dyngraph.Graph) error {
 	if q.IsVertex() {
 		vertices = "1 vertex"
 	}
-	edges := plural(len(shape.Edges)-len(q.Paths()), "edge")
-	for _, p := range q.Paths() {
-		e := &q.Edges[p]
+	edges := plural(len(shape.Edges)-len(shape.Paths()), "edge")
+	for _, p := range shape.Paths() {
+		e := &shape.Edges[p]
 		edges += fmt.Sprintf(", a path %s of %d to %d edges", e.Name, e.Hops.Least, e.Hops.Most)
 	}
 	if n := len(q.Negations); n > 0 {

@@ -93,6 +93,11 @@ func (b *Backend) concern(note func(plan int, sign dyngraph.Sign)) {
 
 // concerned reports whether a changed element fits one of the query.
 func (x *program) concerned(g *dyngraph.Graph, n *dyngraph.NetEdge) bool {
+	return x.fits(g, n) || slices.ContainsFunc(x.others, func(o *program) bool { return o.fits(g, n) })
+}
+
+// fits is concerned for the lengths of paths that the program has.
+func (x *program) fits(g *dyngraph.Graph, n *dyngraph.NetEdge) bool {
 	view := g.View(dyngraph.New)
 	if n.Sign == dyngraph.Deleted {
 		view = g.View(dyngraph.Old)

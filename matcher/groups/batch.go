@@ -39,6 +39,7 @@ type batch struct {
 	hubs     map[uint32][]hubChange
 	rows     accumulator
 	counts   []*batch // of a query with several stages: one that counts each
+	lengths  []*batch // itself and, with the same keys, those of program.others
 	revising bool     // the batch revises vertices
 	// stateless has no state used: vertices are revised that matter to the query.
 	stateless bool
@@ -47,12 +48,7 @@ type batch struct {
 }
 
 func (x *program) evaluate(g *dyngraph.Graph, d *dyngraph.Delta, w *residual.Work) (*outcome, error) {
-	b := &batch{x: x, graph: g, delta: d, keys: make(map[string][]uint32),
-		hubs: make(map[uint32][]hubChange), revising: len(d.Revised) > 0}
-	for which := range b.views {
-		b.views[which] = newSearch(x, g, dyngraph.Which(which), w)
-	}
-	b.count(w)
+	b := newBatch(x, g, d, w)
 	o := &outcome{}
 	if x.shape != nil {
 		b.prepareHubs()
@@ -70,6 +66,25 @@ func (x *program) evaluate(g *dyngraph.Graph, d *dyngraph.Delta, w *residual.Wor
 	}
 	o.steps, o.ns, o.stateless = w.Steps, w.NS, b.stateless
 	return o, err
+}
+
+// newBatch prepares for the groups of a program; d is nil where a view is enumerated.
+func newBatch(x *program, g *dyngraph.Graph, d *dyngraph.Delta, w *residual.Work) *batch {
+	b := &batch{x: x, graph: g, delta: d, keys: make(map[string][]uint32), hubs: make(map[uint32][]hubChange),
+		revising: d != nil && len(d.Revised) > 0}
+	for which := range b.views {
+		b.views[which] = newSearch(x, g, dyngraph.Which(which), w)
+	}
+	b.lengths = []*batch{b}
+	for _, other := range x.others {
+		o := newBatch(other, g, d, w)
+		o.keys = b.keys
+		b.lengths = append(b.lengths, o)
+	}
+	for _, c := range x.counts {
+		b.counts = append(b.counts, newBatch(c, g, d, w))
+	}
+	return b
 }
 
 // prepareHubs finds out whether state may be used, and what of it.
@@ -161,23 +176,25 @@ func (x *program) compare(view dyngraph.View, a, b []uint32) int {
 
 // group counts a group in a view.
 func (b *batch) group(which dyngraph.Which, keys []uint32) (group, error) {
-	s := b.views[which]
 	var g group
 	b.rows.reset(b.x.stage.Aggregates)
-	s.found = func() error {
-		b.rows.add(s)
-		if b.delta != nil {
-			b.noteChanges(s, &g)
+	for _, of := range b.lengths {
+		s := of.views[which]
+		s.found = func() error {
+			b.rows.add(s)
+			if b.delta != nil {
+				of.noteChanges(s, &g)
+			}
+			return nil
 		}
-		return nil
-	}
-	if err := s.eachBinding(keys, func() error { return s.run(b.x.fromKeys) }); err != nil {
-		return g, err
+		if err := s.eachBinding(keys, func() error { return s.run(s.x.fromKeys) }); err != nil {
+			return g, err
+		}
 	}
 	if g.rows = b.rows.rows; g.rows > 0 {
 		g.values = b.rows.values(b.x.stage.Aggregates)
 		if b.x.first == 0 && b.x.at == 0 {
-			g.holds = b.x.having(s.view, keys, g.values)
+			g.holds = b.x.having(b.views[which].view, keys, g.values)
 		}
 	}
 	return g, nil
@@ -286,21 +303,26 @@ func (b *batch) collect() error {
 		if n.Sign == dyngraph.Deleted {
 			which = dyngraph.Old
 		}
-		s := b.views[which]
-		s.found = func() error {
-			b.addKeys(s)
-			return nil
+		for _, of := range b.lengths {
+			if err := of.collectFrom(of.views[which], n, uint32(i)); err != nil {
+				return err
+			}
 		}
-		var err error
-		switch {
-		case !n.Vertex:
-			err = b.fromEdge(s, n, uint32(i))
-		case n.Revised:
-			err = b.fromVertex(s, uint32(n.From))
-		}
-		if err != nil {
-			return err
-		}
+	}
+	return nil
+}
+
+// collectFrom is collect for one changed element.
+func (b *batch) collectFrom(s *search, n *dyngraph.NetEdge, order uint32) error {
+	s.found = func() error {
+		b.addKeys(s)
+		return nil
+	}
+	switch {
+	case !n.Vertex:
+		return b.fromEdge(s, n, order)
+	case n.Revised:
+		return b.fromVertex(s, uint32(n.From))
 	}
 	return nil
 }

@@ -15,11 +15,8 @@ var errFound = errors.New("groups: found")
 // enumerate returns the rows of all groups that hold in a view, ascending by their keys; one alone if any will do.
 func (x *program) enumerate(g *dyngraph.Graph, which dyngraph.Which, anyOne bool,
 	work *residual.Work) (rows [][]uint32, err error) {
-	b := &batch{x: x, graph: g, delta: &dyngraph.Delta{}, keys: make(map[string][]uint32)}
-	for w := range b.views {
-		b.views[w] = newSearch(x, g, dyngraph.Which(w), work)
-	}
 	if x.shape != nil {
+		b := newBatch(x, g, &dyngraph.Delta{}, work)
 		rows, err := b.enumerateHubs(which, anyOne)
 		if errors.Is(err, errFar) {
 			x.shape = nil // no state from now on
@@ -31,25 +28,20 @@ func (x *program) enumerate(g *dyngraph.Graph, which dyngraph.Which, anyOne bool
 		slices.SortFunc(rows, func(y, z []uint32) int { return x.compare(g.View(which), y, z) })
 		return rows, err
 	}
-	b.delta = nil
-	b.count(work)
-	counted := newSearch(x, g, which, work)
-	s := b.views[which]
-	s.found = func() error {
+	b, counter := newBatch(x, g, nil, work), newBatch(x, g, nil, work)
+	take := func(of *batch, s *search) error {
 		before := len(b.keys)
-		b.addKeys(s)
+		of.addKeys(s)
 		if len(b.keys) == before {
 			return nil
 		}
-		keys := b.boundKeys(s)
+		keys := of.boundKeys(s)
 		var found group
 		var err error
-		if b.counts != nil {
-			found, _, err = b.stages(which, keys)
+		if counter.counts != nil {
+			found, _, err = counter.stages(which, keys)
 		} else {
-			b.views[which] = counted
-			found, err = b.group(which, keys)
-			b.views[which] = s
+			found, err = counter.group(which, keys)
 		}
 		if err != nil || !found.holds {
 			return err
@@ -63,14 +55,20 @@ func (x *program) enumerate(g *dyngraph.Graph, which dyngraph.Which, anyOne bool
 		}
 		return nil
 	}
-	err = x.eachSeed(s)
+	for _, of := range b.lengths {
+		s := of.views[which]
+		s.found = func() error { return take(of, s) }
+		if err = of.x.eachSeed(s); err != nil {
+			break
+		}
+	}
 	if errors.Is(err, errFound) {
 		err = nil
 	}
 	if err == nil {
 		err = work.Spend(0)
 	}
-	slices.SortFunc(rows, func(a, b []uint32) int { return x.compare(s.view, a, b) })
+	slices.SortFunc(rows, func(a, b []uint32) int { return x.compare(g.View(which), a, b) })
 	return rows, err
 }
 

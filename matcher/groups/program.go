@@ -38,24 +38,60 @@ type program struct {
 	counts []*program
 	at     int // index of the stage
 	first  int // index of its first aggregate
+
+	// others are the same program for the other lengths of paths: of all stages or, of a program that counts, of its
+	// stage. Their rows belong to this one's groups.
+	others []*program
 }
 
 func newProgram(p *matcher.Plan, hubDegree int) *program {
 	n := len(p.Query.Groups.Stages)
-	x := programOf(p, 0, n)
-	x.show()
+	var all []*program
+	for _, part := range p.Parts() {
+		x := programOf(part, 0, n)
+		x.show()
+		all = append(all, x)
+	}
+	x := all[0]
+	x.others = all[1:]
 	if n == 1 {
-		x.shape = shapeOf(x, hubDegree)
+		if len(p.Variants) == 0 {
+			x.shape = shapeOf(x, hubDegree)
+		}
 		return x
 	}
 	first := 0
 	for at := range n {
-		c := programOf(p, at, at+1)
-		c.asked, c.shown, c.at, c.first = x.asked, x.shown, at, first
+		c := countOf(x, at, first)
+		if len(p.Variants) > 0 {
+			c.others = othersOf(all, at, first)
+		}
 		first += len(c.stage.Aggregates)
 		x.counts = append(x.counts, c)
 	}
 	return x
+}
+
+// countOf makes the program that counts the groups of a stage; of is that of all stages.
+func countOf(of *program, at, first int) *program {
+	c := programOf(of.plan, at, at+1)
+	c.asked, c.shown, c.at, c.first = of.asked, of.shown, at, first
+	return c
+}
+
+// othersOf makes the programs that count the groups of a stage for each combination of the lengths of its paths, but
+// the first.
+func othersOf(all []*program, at, first int) (others []*program) {
+	seen := [][]int{all[0].query.StageLengths(at)}
+	for _, of := range all[1:] {
+		lengths := of.query.StageLengths(at)
+		if slices.ContainsFunc(seen, func(s []int) bool { return slices.Equal(s, lengths) }) {
+			continue
+		}
+		seen = append(seen, lengths)
+		others = append(others, countOf(of, at, first))
+	}
+	return others
 }
 
 // programOf makes a program of the stages from one to before another.

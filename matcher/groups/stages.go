@@ -3,19 +3,7 @@ package groups
 import (
 	"motifd/dyngraph"
 	"motifd/matcher/condition"
-	"motifd/matcher/internal/residual"
 )
-
-// count prepares the batches that count the stages of a query with several.
-func (b *batch) count(w *residual.Work) {
-	for _, x := range b.x.counts {
-		c := &batch{x: x, graph: b.graph, delta: b.delta, revising: b.revising}
-		for which := range c.views {
-			c.views[which] = newSearch(x, b.graph, dyngraph.Which(which), w)
-		}
-		b.counts = append(b.counts, c)
-	}
-}
 
 // stages counts the groups of the keys of all stages in a view. A stage is evaluated for the keys alone, whatever the
 // others decide (DESIGN S24); aggregates of a group that is not there are null.

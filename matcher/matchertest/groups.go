@@ -13,9 +13,10 @@ import (
 // in one clause or several, some elements as keys, one to three aggregates and a condition on them.
 func (c *Case) Group(rng *rand.Rand, q *matcher.Query) *matcher.Query {
 	g := &matcher.Groups{Vertices: q.Vertices, Edges: q.Edges}
-	stage := matcher.Stage{Conditions: q.Conditions, Matches: clauses(rng, q)}
+	stage := matcher.Stage{Conditions: q.Conditions, Rises: q.Rises, Spans: q.Spans, Matches: c.clauses(rng, q)}
 	grouped := *q
 	grouped.Groups, grouped.Conditions, grouped.Within, grouped.Fields = g, nil, 0, nil
+	grouped.Rises, grouped.Spans = nil, nil
 	grouped.SilentChange = true
 	grouped.Vertices, grouped.Edges = nil, nil
 	for len(stage.Vertices)+len(stage.Edges) == 0 {
@@ -25,7 +26,7 @@ func (c *Case) Group(rng *rand.Rand, q *matcher.Query) *matcher.Query {
 			}
 		}
 		for e := range q.Edges {
-			if rng.IntN(4) == 0 {
+			if rng.IntN(4) == 0 && q.Edges[e].Hops == nil {
 				stage.Edges = append(stage.Edges, e)
 			}
 		}
@@ -112,6 +113,9 @@ func (c *Case) nextStage(rng *rand.Rand, g *matcher.Groups) {
 	if rng.IntN(2) == 0 {
 		edge.From, edge.To = edge.To, edge.From
 	}
+	if g.HasPaths() && rng.IntN(2) == 0 {
+		edge.Hops = &matcher.Hops{Least: 1, Most: 1 + rng.IntN(2)}
+	}
 	g.Edges = append(slices.Clone(g.Edges), edge)
 	stage := matcher.Stage{Vertices: first.Vertices, Edges: first.Edges,
 		Matches: []matcher.MatchClause{{Vertices: []int{key, v}, Edges: []int{e}}}}
@@ -128,16 +132,64 @@ func (c *Case) nextStage(rng *rand.Rand, g *matcher.Groups) {
 	if a.Function == matcher.CountDistinct {
 		a.Of = &condition.Ref{Index: v}
 	}
-	if f, err := condition.NewFormula(scope, read(edge.Name, "n")); err == nil && f.Type.Exact() && rng.IntN(2) == 0 {
+	if f, err := condition.NewFormula(scope, read(edge.Name, "n")); err == nil && f.Type.Exact() && edge.Hops == nil &&
+		rng.IntN(2) == 0 {
 		a = matcher.Aggregate{Name: a.Name, Function: matcher.Sum, Formula: f}
 	}
 	stage.Aggregates = []matcher.Aggregate{a}
 	g.Stages = append(g.Stages, stage)
 }
 
-// clauses deals the edges of a pattern out to clauses.
-func clauses(rng *rand.Rand, q *matcher.Query) []matcher.MatchClause {
-	all := make([]matcher.MatchClause, 1+rng.IntN(min(3, len(q.Edges))))
+// clauses deals the edges of a pattern out to clauses: those of a query with paths only where the clauses have few
+// joins.
+func (c *Case) clauses(rng *rand.Rand, q *matcher.Query) []matcher.MatchClause {
+	all := dealt(q, 1+rng.IntN(min(3, len(q.Edges))))
+	if !q.HasPaths() {
+		return all
+	}
+	joins := 1
+	for _, m := range all {
+		one := &matcher.Query{Vertices: q.Vertices}
+		for _, e := range m.Edges {
+			one.Edges = append(one.Edges, q.Edges[e])
+		}
+		rows := 0
+		for _, v := range one.Variants() {
+			n, ok := c.mostMatches(connected(v))
+			if rows += n; !ok {
+				rows = MostMatches + 1
+				break
+			}
+		}
+		joins *= rows
+	}
+	if joins > MostMatches {
+		return dealt(q, 1)
+	}
+	return all
+}
+
+// connected returns a pattern without the vertices that no edge has.
+func connected(q *matcher.Query) *matcher.Query {
+	of := &matcher.Query{}
+	at := make(map[int]int)
+	vertex := func(v int) int {
+		if _, ok := at[v]; !ok {
+			at[v] = len(of.Vertices)
+			of.Vertices = append(of.Vertices, q.Vertices[v])
+		}
+		return at[v]
+	}
+	for _, e := range q.Edges {
+		e.From, e.To = vertex(e.From), vertex(e.To)
+		of.Edges = append(of.Edges, e)
+	}
+	return of
+}
+
+// dealt deals the edges of a pattern out to n clauses.
+func dealt(q *matcher.Query, n int) []matcher.MatchClause {
+	all := make([]matcher.MatchClause, n)
 	for e, of := range q.Edges {
 		m := &all[e%len(all)]
 		m.Edges = append(m.Edges, e)
@@ -151,7 +203,7 @@ func clauses(rng *rand.Rand, q *matcher.Query) []matcher.MatchClause {
 }
 
 func (c *Case) aggregate(rng *rand.Rand, q *matcher.Query, name string) matcher.Aggregate {
-	w := &whereSource{Rand: rng, scope: ScopeOf(c.Schema, q), q: q}
+	w := &whereSource{Rand: rng, scope: ScopeOf(c.Schema, q), q: withoutPaths(q)}
 	switch rng.IntN(3) {
 	case 0:
 		r := w.scope.Elements[w.element()].Ref

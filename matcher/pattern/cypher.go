@@ -44,8 +44,7 @@ type cypherBuilder struct {
 	timing       timing // what WHERE says of the ts of edges and paths
 	within       string // the variable of the all(..) in hand
 
-	grouped bool                // the query has WITH
-	clause  matcher.MatchClause // what the MATCH in hand mentions
+	clause matcher.MatchClause // what the MATCH in hand mentions
 }
 
 // elementMap is a property map with its element.
@@ -239,10 +238,7 @@ func (p *cypherBuilder) hop(h *cypherHop, from, to int) error {
 			return err
 		}
 		e.Label, e.AnyOf = p.alternatives(h.edge.labels, labels, true)
-		if e.Hops = h.edge.hops; e.Hops != nil && p.grouped {
-			return p.fail(at(h.pos), "a path (*1..5) beside WITH is not supported; write out its edges, one query for "+
-				"each length")
-		}
+		e.Hops = h.edge.hops
 		if e.Name, err = p.variable(h.edge.name, inEdge); err != nil {
 			return err
 		}

@@ -11,7 +11,6 @@ import (
 
 // groups builds a query with WITH (DESIGN S24).
 func (p *cypherBuilder) groups(ast *cypherQuery, src []byte, declared Declared) (*Rule, error) {
-	p.grouped = true
 	if len(ast.matches) > 0 {
 		return nil, p.fail(at(ast.matches[0].paths[0].head.pos), "a MATCH behind the last WITH is not supported; "+
 			"end with WITH and RETURN")
@@ -21,7 +20,7 @@ func (p *cypherBuilder) groups(ast *cypherQuery, src []byte, declared Declared) 
 			matcher.MaxStages)
 	}
 	g := &matcher.Groups{}
-	wheres := make([][]*condition.Expr, len(ast.stages))
+	wheres, timings := make([][]*condition.Expr, len(ast.stages)), make([]timing, len(ast.stages))
 	ends := make([]stageEnd, len(ast.stages))
 	for s, stage := range ast.stages {
 		var of matcher.Stage
@@ -34,9 +33,7 @@ func (p *cypherBuilder) groups(ast *cypherQuery, src []byte, declared Declared) 
 			if err != nil {
 				return nil, err
 			}
-			if where != nil {
-				wheres[s] = append(wheres[s], where)
-			}
+			wheres[s] = append(wheres[s], where...)
 			if len(p.clause.Edges) == 0 {
 				return nil, p.fail(at(m.paths[0].head.pos), "a MATCH without an edge beside WITH is not supported; "+
 					"name the vertex in the MATCH with its edges")
@@ -49,6 +46,7 @@ func (p *cypherBuilder) groups(ast *cypherQuery, src []byte, declared Declared) 
 			}
 			of.Matches = append(of.Matches, p.clause)
 		}
+		timings[s], p.timing = p.timing, timing{}
 		if err := p.checkJoined(stage, of.Matches, before.keys); err != nil {
 			return nil, err
 		}
@@ -92,13 +90,13 @@ func (p *cypherBuilder) groups(ast *cypherQuery, src []byte, declared Declared) 
 	for s, stage := range ast.stages {
 		exprs := append(slices.Clone(mapped[entriesOf(p.maps[:from.maps]):entriesOf(p.maps[:ends[s].maps])]),
 			wheres[s]...)
-		b.from, b.to = from, ends[s]
+		b.from, b.to, b.timing = from, ends[s], timings[s]
 		from = ends[s]
 		more, err := b.stage(s, stage, exprs)
 		if err != nil {
 			return nil, err
 		}
-		all = append(append(all, exprs...), more...)
+		all = append(append(append(all, exprs...), more...), timings[s].exprs()...)
 	}
 	if err := p.groupReturns(r, ast.fields, b.keyScope()); err != nil {
 		return nil, err
@@ -119,51 +117,6 @@ func entriesOf(maps []elementMap) (n int) {
 		n += len(m.entries)
 	}
 	return n
-}
-
-// clauseOf builds the elements of a MATCH, and checks what its WHERE names.
-func (p *cypherBuilder) clauseOf(m *cypherMatch) (*condition.Expr, error) {
-	if err := p.match(m); err != nil {
-		return nil, err
-	}
-	if m.where == nil {
-		return nil, nil
-	}
-	return m.where, p.readable(m.where, "WHERE names %s, which no MATCH before it mentions")
-}
-
-// checkJoined refuses a MATCH that shares no vertex with those before it, and one that is not connected itself.
-func (p *cypherBuilder) checkJoined(stage *cypherStage, clauses []matcher.MatchClause, keys []int) error {
-	joined := slices.Clone(keys)
-	if keys == nil {
-		joined = slices.Clone(clauses[0].Vertices)
-	}
-	for i, c := range clauses {
-		where := at(stage.matches[i].paths[0].head.pos)
-		if !slices.ContainsFunc(c.Vertices, func(v int) bool { return slices.Contains(joined, v) }) {
-			return p.fail(where, "the MATCH shares no vertex with those before it, or the keys of the WITH before it; "+
-				"join them by a vertex, or make two queries")
-		}
-		reached := []int{c.Vertices[0]}
-		for grown := true; grown; {
-			grown = false
-			for _, e := range c.Edges {
-				from, to := p.edges[e].From, p.edges[e].To
-				if has := slices.Contains(reached, from); has != slices.Contains(reached, to) {
-					if has {
-						from = to
-					}
-					reached, grown = append(reached, from), true
-				}
-			}
-		}
-		if len(reached) < len(c.Vertices) {
-			return p.fail(where, "the paths of the MATCH are not connected; join them by a vertex, or write a "+
-				"MATCH of each")
-		}
-		joined = append(joined, c.Vertices...)
-	}
-	return nil
 }
 
 // stageBuilder resolves one stage after the other.
@@ -193,6 +146,9 @@ func (p *stageBuilder) stage(at int, ast *cypherStage, exprs []*condition.Expr) 
 		}
 	}
 	s.Conditions = append(s.Conditions, conditions...)
+	if err := p.times(s); err != nil {
+		return nil, err
+	}
 	more, err := p.items(at, s, ast)
 	if err != nil {
 		return nil, err
@@ -276,10 +232,14 @@ func (p *stageBuilder) items(at int, s *matcher.Stage, ast *cypherStage) (more [
 // inScope refuses an expression that reads an element which the WITH before the stage leaves out.
 func (p *stageBuilder) inScope(e *condition.Expr) (err error) {
 	e.Walk(func(n *condition.Expr) {
-		if err == nil && n.Op == condition.OpProperty && !p.visible(n.Text) {
-			err = p.fail(position{n.Pos.Line, n.Pos.Col}, "the WITH before it leaves out %s; name it there as a key",
-				short(n.Text))
+		if err != nil || n.Op != condition.OpProperty && n.Op != condition.OpElement || p.visible(n.Text) {
+			return
 		}
+		format := "the WITH before it leaves out %s; name it there as a key"
+		if p.isPath(n.Text) {
+			format = "the path %s is of a MATCH before the last WITH, and is not read behind it; demand that there"
+		}
+		err = p.fail(position{n.Pos.Line, n.Pos.Col}, format, short(n.Text))
 	})
 	return err
 }
@@ -299,6 +259,9 @@ func (p *stageBuilder) key(at int, s *matcher.Stage, item *cypherWithItem, name 
 	where := position{item.pos.Line, item.pos.Column}
 	if !p.known(name) {
 		return p.fail(where, "WITH names %s, which no MATCH mentions", short(name))
+	}
+	if p.isPath(name) {
+		return p.fail(where, "%s is a path and no key; name the vertices at its ends", short(name))
 	}
 	ref, q := p.elements.Elements[name].Ref, p.r.Query
 	if ref.Edge && slices.Contains(s.Edges, ref.Index) || !ref.Edge && slices.Contains(s.Vertices, ref.Index) {
@@ -362,12 +325,24 @@ func (p *cypherBuilder) aggregateOf(item *cypherWithItem, scope *condition.Scope
 		if !p.known(name) {
 			return a, p.fail(at(item.of.pos), "count names %s, which no MATCH mentions", short(name))
 		}
+		if p.isPath(name) {
+			return a, p.refusePath(item.of.pos, name)
+		}
 		if ref := scope.Elements[name].Ref; a.Function == matcher.CountDistinct {
 			a.Of = &ref
 		}
 	}
 	if item.value == nil {
 		return a, nil
+	}
+	var path string
+	item.value.Walk(func(n *condition.Expr) {
+		if n.Op == condition.OpProperty && p.isPath(n.Text) {
+			path = n.Text
+		}
+	})
+	if path != "" {
+		return a, p.refusePath(item.pos, path)
 	}
 	if err := p.readable(item.value, "sum names %s, which no MATCH mentions"); err != nil {
 		return a, err
@@ -410,6 +385,9 @@ func (p *stageBuilder) keyScope() *condition.Scope {
 // readsKeys refuses an expression behind WITH that reads an element which is no key.
 func (p *cypherBuilder) readsKeys(e *condition.Expr, keys *condition.Scope, clause string) (err error) {
 	e.Walk(func(n *condition.Expr) {
+		if err == nil && (n.Op == condition.OpAll || n.Op == condition.OpRise || n.Op == condition.OpSpan) {
+			err = p.fail(position{n.Pos.Line, n.Pos.Col}, inMatchAlone)
+		}
 		if err != nil || n.Op != condition.OpProperty {
 			return
 		}

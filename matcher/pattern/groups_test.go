@@ -31,6 +31,13 @@ func groupAnswer(q *matcher.Query) string {
 		for _, c := range s.Conditions {
 			fmt.Fprintf(&b, "\nwhere %s", c.Format(union.ElementName))
 		}
+		name := func(e int) string { return g.Edges[e].Name }
+		for _, r := range s.Rises {
+			fmt.Fprintf(&b, "\n%s", r.Format(name))
+		}
+		for _, of := range s.Spans {
+			fmt.Fprintf(&b, "\n%s", of.Format(name))
+		}
 		b.WriteString("\nby")
 		for _, v := range s.Vertices {
 			fmt.Fprintf(&b, " %s", g.Vertices[v].Name)

@@ -134,5 +134,5 @@ func TestDocumentedPatterns(t *testing.T) {
 		require.NoError(t, err)
 		parsed++
 	}
-	require.Equal(t, 5, parsed) // those with conditions run in cmd/motifd
+	require.Equal(t, 6, parsed) // those with conditions run in cmd/motifd
 }

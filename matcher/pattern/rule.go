@@ -106,7 +106,7 @@ func ParseRule(src []byte, opt Options, declared Declared) (*Rule, error) {
 		return nil, b.located(err)
 	}
 	r.Conditions = append(p.labelConditions(), conditions...)
-	if err := p.timing.resolve(p, r, scope); err != nil {
+	if r.Conditions, err = p.timing.resolve(p, q, r.Conditions, scope); err != nil {
 		return nil, err
 	}
 	denied, err := p.negations(r, scope)
@@ -196,6 +196,8 @@ func (p *cypherBuilder) matches(matches []*cypherMatch) ([]*condition.Expr, erro
 	return wheres, nil
 }
 
+const inMatchAlone = "all(..), motifd.increasing(..) and motifd.span(..) stand in the WHERE of a MATCH"
+
 // readable checks that the text itself names what an expression reads, and that this is no path: generated names are
 // not for expressions. format says what names something unknown.
 func (p *cypherBuilder) readable(e *condition.Expr, format string) (err error) {
@@ -205,8 +207,7 @@ func (p *cypherBuilder) readable(e *condition.Expr, format string) (err error) {
 		switch {
 		case err != nil:
 		case n.Op == condition.OpAll || n.Op == condition.OpRise || n.Op == condition.OpSpan:
-			err = p.fail(where, "all(..), motifd.increasing(..) and motifd.span(..) stand in the WHERE of a pattern "+
-				"without WITH")
+			err = p.fail(where, inMatchAlone)
 		case n.Op != condition.OpProperty:
 		case !p.known(n.Text):
 			err = p.fail(where, format, short(n.Text))

@@ -28,6 +28,15 @@ func (t *timing) exprs() (all []*condition.Expr) {
 	return all
 }
 
+// named returns the expressions that name edges and paths.
+func (t *timing) named() (all []*condition.Expr) {
+	all = append(all, t.rises...)
+	for _, s := range t.spans {
+		all = append(all, s.of)
+	}
+	return all
+}
+
 // first returns where the first one stands that is resolved.
 func (t *timing) first() position {
 	if len(t.rises) > 0 {
@@ -177,44 +186,44 @@ func (p *cypherBuilder) checkTimed(e *condition.Expr) error {
 	return nil
 }
 
-// resolve gives the query what its text says of the ts of edges and paths: as rises and spans where it has paths, and
-// as conditions otherwise.
-func (t *timing) resolve(p *cypherBuilder, r *Rule, scope *condition.Scope) error {
-	q := r.Query
+// resolve gives a query what its text says of the ts of edges and paths: as rises and spans where it has paths, and as
+// conditions otherwise. It returns the conditions that the query has with these.
+func (t *timing) resolve(p *cypherBuilder, q *matcher.Query, conditions []*condition.Condition,
+	scope *condition.Scope) ([]*condition.Condition, error) {
 	for _, e := range t.rises {
 		if _, err := p.bound(e, nil, scope); err != nil {
-			return err
+			return nil, err
 		}
 		q.Rises = append(q.Rises, matcher.Rise{Edges: p.edgesNamed(e), Pos: e.Pos})
 	}
 	for _, s := range t.spans {
 		most, err := p.bound(s.of, s.bound, scope)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if s.strict {
 			most--
 		}
 		if most < 0 {
-			return p.fail(position{s.of.Pos.Line, s.of.Pos.Col}, "the condition can never hold: a span is 0 at least; "+
-				"correct it, or remove the query")
+			return nil, p.fail(position{s.of.Pos.Line, s.of.Pos.Col}, "the condition can never hold: a span is 0 at "+
+				"least; correct it, or remove the query")
 		}
 		q.Spans = append(q.Spans, matcher.Span{Edges: p.edgesNamed(s.of), Most: most, Pos: s.of.Pos})
 	}
 	if len(q.Rises)+len(q.Spans) == 0 {
-		return nil
+		return conditions, nil
 	}
 	whole := *q
-	whole.Conditions = r.Conditions
+	whole.Conditions = conditions
 	if !whole.CanHold() {
-		return p.fail(t.first(), "the condition can never hold: it contradicts the other conditions, "+
+		return nil, p.fail(t.first(), "the condition can never hold: it contradicts the other conditions, "+
 			"whatever the lengths; correct it, or remove the query")
 	}
-	if !q.HasPaths() {
-		r.Conditions = whole.Variants()[0].Conditions
-		q.Rises, q.Spans = nil, nil
+	if q.HasPaths() {
+		return conditions, nil
 	}
-	return nil
+	q.Rises, q.Spans = nil, nil
+	return whole.Variants()[0].Conditions, nil
 }
 
 func (p *cypherBuilder) edgesNamed(e *condition.Expr) (edges []int) {

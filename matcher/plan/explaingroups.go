@@ -30,13 +30,21 @@ func explainGroups(p *matcher.Plan) string {
 				if k > 0 {
 					sep = ", "
 				}
-				fmt.Fprintf(&b, "%s%s %s%s%s%s", sep, of.Name, vertexText(union, of.From), edgeText(union, e, of.From),
-					vertexText(union, of.To), unresolved(p.Groups.EdgeLabels[e] == matcher.UnknownLabel))
+				fmt.Fprintf(&b, "%s%s%s %s%s%s%s", sep, of.Name, lengthsText(of.Hops), vertexText(union, of.From),
+					edgeText(union, e, of.From), vertexText(union, of.To),
+					unresolved(p.Groups.EdgeLabels[e] == matcher.UnknownLabel))
 			}
 			b.WriteByte('\n')
 		}
 		for _, c := range s.Conditions {
 			fmt.Fprintf(&b, "where %s\n", c.Format(union.Query.ElementName))
+		}
+		name := func(e int) string { return g.Edges[e].Name }
+		for _, r := range s.Rises {
+			fmt.Fprintf(&b, "where %s\n", r.Format(name))
+		}
+		for _, of := range s.Spans {
+			fmt.Fprintf(&b, "where %s\n", of.Format(name))
 		}
 		b.WriteString("group by")
 		for _, v := range s.Vertices {
@@ -53,7 +61,18 @@ func explainGroups(p *matcher.Plan) string {
 			fmt.Fprintf(&b, "having %s\n", c.Format(q.ElementName))
 		}
 	}
+	if n := len(p.Variants); n > 0 {
+		fmt.Fprintf(&b, "%d combinations of lengths, each searched as a pattern of its own\n", n)
+	}
 	return b.String()
+}
+
+// lengthsText is how many edges a path has; nothing for an edge.
+func lengthsText(h *matcher.Hops) string {
+	if h == nil {
+		return ""
+	}
+	return fmt.Sprintf("*%d..%d", h.Least, h.Most)
 }
 
 func aggregateText(union *matcher.Query, a *matcher.Aggregate) string {

@@ -22,6 +22,21 @@ func (pl *Planner) paths(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, er
 	return p, nil
 }
 
+// planGroupVariants plans the variants of a query with WITH that has paths.
+func planGroupVariants(p *matcher.Plan, g *dyngraph.Graph) error {
+	if !p.Query.Groups.HasPaths() {
+		return nil
+	}
+	for _, v := range p.Query.GroupVariants() {
+		of, err := matcher.PlanGroups(v, g)
+		if err != nil {
+			return err
+		}
+		p.Variants = append(p.Variants, &matcher.Plan{Query: v, Directed: p.Directed, Groups: of})
+	}
+	return nil
+}
+
 // explainPaths shows the plans of all variants, each under its lengths.
 func explainPaths(p *matcher.Plan) string {
 	q := p.Query

@@ -36,7 +36,7 @@ func (pl *Planner) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, err
 			return nil, err
 		}
 		p.Text = func() string { return explainGroups(p) }
-		return p, nil
+		return p, planGroupVariants(p, g)
 	}
 	pl.mu.Lock()
 	defer pl.mu.Unlock()

@@ -1,6 +1,8 @@
 package reference
 
 import (
+	"slices"
+
 	"motifd/dyngraph"
 	"motifd/dyngraph/property"
 	"motifd/matcher"
@@ -137,8 +139,8 @@ func (c *groupChanges) anchor(sign dyngraph.Sign, q *matcher.Query, x, y *groupR
 			take(order, true)
 		}
 	}
-	edge := func(s dyngraph.Sign, e int, r row) {
-		order, ok := c.edges[side(s)][r[n+e]]
+	edge := func(s dyngraph.Sign, d uint32) {
+		order, ok := c.edges[side(s)][d]
 		take(order, ok)
 	}
 	first := x.stages[0].rows[0]
@@ -146,23 +148,21 @@ func (c *groupChanges) anchor(sign dyngraph.Sign, q *matcher.Query, x, y *groupR
 		vertex(sign, u, first)
 	}
 	for _, e := range g.Stages[0].Edges {
-		edge(sign, e, first)
+		edge(sign, first[n+e])
 	}
 	if found {
 		return anchor, true
 	}
 	for s := range turned(g, x, y) {
-		for side, rows := range map[dyngraph.Sign][]row{sign: x.stages[s].rows, -sign: y.stages[s].rows} {
+		for of, rows := range map[dyngraph.Sign][]row{sign: x.stages[s].rows, -sign: y.stages[s].rows} {
 			for _, r := range rows {
 				for u := range g.Vertices {
 					if r[u] != unbound {
-						vertex(side, u, r)
+						vertex(of, u, r)
 					}
 				}
-				for e := range g.Edges {
-					if r[n+e] != unbound {
-						edge(side, e, r)
-					}
+				for _, d := range slices.Concat(edgesOf(g, r)...) {
+					edge(of, d)
 				}
 			}
 		}

@@ -66,38 +66,41 @@ func groupsOf(ctx context.Context, view dyngraph.View, q *matcher.Query, seeds m
 func stageRowsOf(ctx context.Context, view dyngraph.View, g *matcher.Groups, at int, seeds map[string]row,
 	meter *matcher.Meter) (rows []row, steps uint64, err error) {
 	stage := &g.Stages[at]
-	joined := []row{slices.Repeat(row{unbound}, len(g.Vertices)+len(g.Edges))}
+	joined := []row{slices.Repeat(row{unbound}, widthOf(g))}
 	if at > 0 {
 		joined = seeded(view, g, stage, seeds)
 	}
 	for _, m := range stage.Matches {
-		found, tried, err := matches(ctx, view, clauseQuery(g, m), meter)
+		found, tried, err := kinds(ctx, view, clauseQuery(g, m), meter)
 		steps += tried
 		if err != nil {
 			return nil, steps, err
 		}
 		var next []row
 		for _, r := range joined {
-			for _, f := range found {
-				if j, ok := join(g, m, r, f); ok {
-					next = append(next, j)
+			for _, k := range found {
+				for _, f := range k.rows {
+					if j, ok := join(g, m, r, &k, f); ok {
+						next = append(next, j)
+					}
 				}
 			}
 		}
 		joined = next
 	}
-	w, err := newWhere(view, &matcher.Query{Vertices: g.Vertices, Edges: g.Edges, Conditions: stage.Conditions})
+	w, err := newWhere(view, &matcher.Query{Vertices: g.Vertices, Edges: g.Edges, Conditions: stage.Conditions,
+		Rises: stage.Rises, Spans: stage.Spans})
 	if err != nil {
 		return nil, steps, err
 	}
-	return slices.DeleteFunc(joined, func(r row) bool { return !w.holds(r) }), steps, nil
+	return slices.DeleteFunc(joined, func(r row) bool { return !(&along{w, edgesOf(g, r)}).holds(r) }), steps, nil
 }
 
 // seeded returns rows with the keys bound, and nothing else: of those that are in a view.
 func seeded(view dyngraph.View, g *matcher.Groups, stage *matcher.Stage, seeds map[string]row) (rows []row) {
 	n := len(g.Vertices)
 	for _, keys := range seeds {
-		r, there := slices.Repeat(row{unbound}, n+len(g.Edges)), true
+		r, there := slices.Repeat(row{unbound}, widthOf(g)), true
 		for i, v := range stage.Vertices {
 			r[v] = keys[i]
 			there = there && view.HasVertex(dyngraph.VertexID(keys[i]))
@@ -147,9 +150,41 @@ func clauseQuery(g *matcher.Groups, m matcher.MatchClause) *matcher.Query {
 	return q
 }
 
+// widthOf is how long a row of a stage is: behind the images of all elements, of a path its first edge, there is room
+// for the edges of each path.
+func widthOf(g *matcher.Groups) int {
+	n := len(g.Vertices) + len(g.Edges)
+	for _, e := range g.Edges {
+		if e.Hops != nil {
+			n += e.Hops.Most
+		}
+	}
+	return n
+}
+
+// pathAt returns where in a row of a stage the edges of a path are.
+func pathAt(g *matcher.Groups, path int) int {
+	return widthOf(&matcher.Groups{Vertices: g.Vertices, Edges: g.Edges[:path]}) + len(g.Edges) - path
+}
+
+// edgesOf returns what the pattern edges are mapped to in a row of a stage.
+func edgesOf(g *matcher.Groups, r row) [][]uint32 {
+	all := make([][]uint32, len(g.Edges))
+	for e, of := range g.Edges {
+		switch {
+		case of.Hops == nil:
+			all[e] = []uint32{r[len(g.Vertices)+e]}
+		default:
+			at := pathAt(g, e)
+			all[e] = slices.DeleteFunc(slices.Clone(r[at:at+of.Hops.Most]), func(d uint32) bool { return d == unbound })
+		}
+	}
+	return all
+}
+
 // join returns a row with a match of a clause, unless they map a vertex differently.
-func join(g *matcher.Groups, m matcher.MatchClause, r, match row) (row, bool) {
-	j := slices.Clone(r)
+func join(g *matcher.Groups, m matcher.MatchClause, r row, k *kind, found row) (row, bool) {
+	j, match := slices.Clone(r), k.named(found)
 	for i, v := range m.Vertices {
 		if j[v] != unbound && j[v] != match[i] {
 			return nil, false
@@ -158,6 +193,13 @@ func join(g *matcher.Groups, m matcher.MatchClause, r, match row) (row, bool) {
 	}
 	for i, e := range m.Edges {
 		j[len(g.Vertices)+e] = match[len(m.Vertices)+i] // no later clause mentions it
+		if g.Edges[e].Hops != nil {
+			end := len(found)
+			if i+1 < len(m.Edges) {
+				end = k.first[i+1]
+			}
+			copy(j[pathAt(g, e):], found[k.first[i]:end])
+		}
 	}
 	return j, true
 }

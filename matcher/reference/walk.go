@@ -3,14 +3,10 @@ package reference
 import (
 	"context"
 	"fmt"
-	"math"
-	"math/big"
 	"slices"
 
 	"motifd/dyngraph"
-	"motifd/dyngraph/property"
 	"motifd/matcher"
-	"motifd/matcher/condition"
 )
 
 // kind is the rows that have one pattern: the query's, or of a query with paths those of one variant.
@@ -191,7 +187,9 @@ func (w *walk) from(at int, v dyngraph.VertexID) error {
 
 // take keeps what is mapped if it meets the conditions, and no negation blocks it.
 func (w *walk) take() error {
-	if !w.holds() || slices.ContainsFunc(w.deny, func(b *blockers) bool { return len(b.of(w.named())) > 0 }) {
+	named := w.named()
+	if !(&along{w.where, w.edges}).holds(named) ||
+		slices.ContainsFunc(w.deny, func(b *blockers) bool { return len(b.of(named)) > 0 }) {
 		return nil
 	}
 	r := slices.Clone(w.s.row[:len(w.q.Vertices)])
@@ -216,77 +214,4 @@ func (w *walk) named() row {
 		r = append(r, w.edges[at][0])
 	}
 	return r
-}
-
-// holds reports whether what is mapped meets WHERE and the window. A condition that reads a path holds for each of its
-// edges.
-func (w *walk) holds() bool {
-	r := w.named()
-	for i, n := range w.where.conditions {
-		path := -1
-		for _, e := range w.q.Conditions[i].Elements {
-			if e.Edge && w.q.Edges[e.Index].Hops != nil {
-				path = e.Index
-			}
-		}
-		if path < 0 {
-			if w.where.truth(n, r) != condition.True {
-				return false
-			}
-			continue
-		}
-		one := slices.Clone(r)
-		for _, d := range w.edges[path] {
-			one[len(w.q.Vertices)+path] = d
-			if w.where.truth(n, one) != condition.True {
-				return false
-			}
-		}
-	}
-	for _, s := range w.q.Spans {
-		if !w.within(s.Edges, s.Most) {
-			return false
-		}
-	}
-	for _, rise := range w.q.Rises {
-		if !w.rises(rise.Edges) {
-			return false
-		}
-	}
-	all := make([]int, len(w.q.Edges))
-	for at := range all {
-		all[at] = at
-	}
-	return w.q.Within == 0 || w.within(all, w.q.Within)
-}
-
-// times returns the ts of what pattern edges are mapped to.
-func (w *walk) times(edges []int) (all []property.Value) {
-	for _, at := range edges {
-		for _, d := range w.edges[at] {
-			all = append(all, w.s.view.Value(dyngraph.EdgeIndex(d), property.TS))
-		}
-	}
-	return all
-}
-
-func (w *walk) within(edges []int, span int64) bool {
-	least, most := int64(math.MaxInt64), int64(math.MinInt64)
-	for _, t := range w.times(edges) {
-		if t.IsNull() {
-			return false
-		}
-		least, most = min(least, t.Whole()), max(most, t.Whole())
-	}
-	return new(big.Int).Sub(big.NewInt(most), big.NewInt(least)).Cmp(big.NewInt(span)) <= 0
-}
-
-func (w *walk) rises(edges []int) bool {
-	times := w.times(edges)
-	for i := 1; i < len(times); i++ {
-		if times[i-1].IsNull() || times[i].IsNull() || times[i-1].Whole() >= times[i].Whole() {
-			return false
-		}
-	}
-	return true
 }

@@ -124,6 +124,13 @@ func (s *Query) Info() QueryInfo {
 			for _, c := range g.Stages[i].Conditions {
 				where = append(where, c.Format(union.ElementName))
 			}
+			name := func(e int) string { return g.Edges[e].Name }
+			for _, r := range g.Stages[i].Rises {
+				where = append(where, r.Format(name))
+			}
+			for _, s := range g.Stages[i].Spans {
+				where = append(where, s.Format(name))
+			}
 			for _, c := range g.Stages[i].Having {
 				where = append(where, c.Format(q.ElementName))
 			}
