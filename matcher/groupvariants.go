@@ -29,7 +29,8 @@ func (q *Query) GroupVariants() (all []*Query) {
 // elements: Lengths and Part are about these.
 func (q *Query) groupVariant(lengths []int) *Query {
 	g := q.Groups
-	v, all := *q, Groups{}
+	v, all := *q, *g
+	all.Stages = nil
 	for s := range g.Stages {
 		of := g.ofStage(&g.Stages[s]).variantOf(lengths)
 		all.Vertices, all.Edges, v.variant = of.Vertices, of.Edges, of.variant
