@@ -30,9 +30,9 @@ type fixture struct {
 	out    rowsort.Sorter
 }
 
-// newFixture makes an undirected graph and compiles patterns with the default planner, which coalesces orders.
-func newFixture(t *testing.T, graph []dyngraph.Update, queries ...*matcher.Query) *fixture {
-	x := &fixture{t: t, g: dyngraph.NewGraph(dyngraph.Options{}), layout: map[*matcher.Plan]*rowsort.Layout{},
+// newFixture makes a graph and compiles patterns with the default planner, which coalesces orders.
+func newFixture(t *testing.T, opt dyngraph.Options, graph []dyngraph.Update, queries ...*matcher.Query) *fixture {
+	x := &fixture{t: t, g: dyngraph.NewGraph(opt), layout: map[*matcher.Plan]*rowsort.Layout{},
 		out: rowsort.Sorter{Memory: 1 << 20}}
 	_, err := x.g.Stage(graph)
 	require.NoError(t, err)

@@ -37,6 +37,14 @@ func (s *Search) share(d int) {
 			continue
 		}
 		mid := f.next + left/2
+		if !f.counted { // a vertex that is there for several edges stays together
+			for mid < f.end && f.nbr[mid] == f.nbr[mid-1] {
+				mid++
+			}
+			if mid == f.end {
+				continue
+			}
+		}
 		p := &Part{o: o, sign: s.Sign, which: s.Which, anchor: s.Anchor, level: l, hi: f.hi, m: s.Images,
 			row: slices.Clone(row[:o.Width()])}
 		f.end = mid

@@ -32,11 +32,31 @@ func densePattern(rng *rand.Rand, name string, labels int) *matcher.Query {
 	return q
 }
 
-// denseGraph is a graph whose edges are drawn, of vertices with few labels.
-type denseGraph struct {
-	rng   *rand.Rand
-	edges map[[2]int]bool
+// directedTree draws a pattern of few labels without a cycle, so that each step of its orders has one back edge.
+func directedTree(rng *rand.Rand, name string, labels int) *matcher.Query {
+	q := &matcher.Query{Name: name, Version: 1}
+	for v := range 3 + rng.IntN(2) {
+		q.Vertices = append(q.Vertices, matcher.QueryVertex{Name: fmt.Sprint("v", v),
+			Label: fmt.Sprint("L", rng.IntN(labels))})
+		if v > 0 {
+			ends := [2]int{rng.IntN(v), v}
+			from := rng.IntN(2)
+			q.Edges = append(q.Edges, matcher.QueryEdge{Name: fmt.Sprint("e", v), From: ends[from], To: ends[1-from],
+				Label: "T"})
+		}
+	}
+	return q
 }
+
+// denseGraph is a graph whose edges are drawn, of vertices with few labels. With parallel, two vertices have up to
+// three edges of one label.
+type denseGraph struct {
+	rng      *rand.Rand
+	parallel bool
+	edges    map[denseEdge]bool
+}
+
+type denseEdge struct{ u, v, id int }
 
 const denseVertices, denseLabels = 12, 2
 
@@ -55,12 +75,17 @@ func (x *denseGraph) changes(n int) (updates []dyngraph.Update) {
 			if x.rng.IntN(n) > 0 {
 				continue
 			}
-			op, pair := dyngraph.InsertEdge, [2]int{u, v}
-			if x.edges[pair] {
+			op, e := dyngraph.InsertEdge, denseEdge{u: u, v: v}
+			update := dyngraph.Update{From: fmt.Sprint(u), To: fmt.Sprint(v)}
+			if x.parallel {
+				e.id = x.rng.IntN(3)
+				update.Label, update.Attr.ID = "T", fmt.Sprint(e.id)
+			}
+			if x.edges[e] {
 				op = dyngraph.DeleteEdge
 			}
-			x.edges[pair] = !x.edges[pair]
-			updates = append(updates, dyngraph.Update{Op: op, From: fmt.Sprint(u), To: fmt.Sprint(v)})
+			x.edges[e], update.Op = !x.edges[e], op
+			updates = append(updates, update)
 		}
 	}
 	return updates
@@ -83,15 +108,20 @@ type givenPart struct {
 // that a search makes by itself, whatever the search that resumes a part has searched before: its frames hold
 // candidates of other anchors, orders, patterns and batches.
 func TestPartsAreResumedInAnySearch(t *testing.T) {
-	var ofMembers, ofClasses int
-	seen := func() bool { return ofMembers > 0 && ofClasses > 0 }
+	var ofMembers, ofClasses, ofParallel int
+	seen := func() bool { return ofMembers > 0 && ofClasses > 0 && ofParallel > 0 }
 	matchertest.ForSeedsUntil(t, 24, seen, func(t *testing.T, rng *rand.Rand) {
-		graph := &denseGraph{rng, map[[2]int]bool{}}
+		graph := &denseGraph{rng, rng.IntN(2) == 0, map[denseEdge]bool{}}
+		draw := densePattern
+		if graph.parallel {
+			draw = directedTree
+		}
 		var queries []*matcher.Query
 		for i := range 4 {
-			queries = append(queries, densePattern(rng, fmt.Sprint("q", i), denseLabels))
+			queries = append(queries, draw(rng, fmt.Sprint("q", i), denseLabels))
 		}
-		x := newFixture(t, append(graph.vertices(), graph.changes(2)...), queries...)
+		opt := dyngraph.Options{Directed: graph.parallel, EdgeIDs: graph.parallel}
+		x := newFixture(t, opt, slices.Concat(graph.vertices(), graph.changes(2), graph.changes(2)), queries...)
 		var at *anchoredRows
 		var waiting []givenPart
 		hungry := new(atomic.Int32)
@@ -119,6 +149,9 @@ func TestPartsAreResumedInAnySearch(t *testing.T) {
 				i := rng.IntN(len(waiting))
 				p := waiting[i]
 				waiting = slices.Delete(waiting, i, i+1)
+				if f := p.o.Steps[p.level]; graph.parallel && f.Simple {
+					ofParallel++
+				}
 				if p.o.Members != nil {
 					ofClasses++
 				} else if p.o != p.of.order {
@@ -156,7 +189,7 @@ func TestFramesEndWithTheirBatch(t *testing.T) {
 	for _, e := range []string{"ac", "bc", "de", "ef", "fd", "bd", "ce"} { // each vertex keeps two neighbors
 		graph = append(graph, edge(dyngraph.InsertEdge, e[:1], e[1:]))
 	}
-	x := newFixture(t, graph, q)
+	x := newFixture(t, dyngraph.Options{}, graph, q)
 	s := new(Search)
 	rows := func() int {
 		x.stage(edge(dyngraph.InsertEdge, "a", "b"))

@@ -51,8 +51,9 @@ type Step struct {
 	Joined, Apart uint32
 	// MustDiffer are the earlier steps whose image this step's must be compared with for injectivity.
 	MustDiffer []int
-	// Simple tells that each back edge has one data edge at most between two given vertices: it has one label and one
-	// direction, no pattern edge is parallel to it, and the graph has no parallel edges of the label.
+	// Simple tells that a list of neighbours has the step's candidates, each once for each way to map its back edges:
+	// these have one label and one direction, and no pattern edge is parallel to them. The list of a step with one back
+	// edge repeats a neighbour for each parallel edge; with several, the graph has no parallel edges of their labels.
 	Simple bool
 	// HasOwn tells that some back edges have a test. Tested tells that the step tests what it has mapped: it has
 	// Readings, or MapsFirst, which tells of conditions on its vertex or others that need it mapped.
@@ -132,7 +133,8 @@ func compile(p *matcher.Plan, m *matcher.Member, f candidates.Source, keys *List
 					nb.Parallel = append(nb.Parallel, e)
 				}
 			}
-			if b.Either || matcher.SeveralLabels(b.Label) || nb.Parallel != nil || p.Several[b.Edge] {
+			if b.Either || matcher.SeveralLabels(b.Label) || nb.Parallel != nil ||
+				p.Several[b.Edge] && len(from.Back) > 1 {
 				s.Simple = false
 			}
 			s.Back = append(s.Back, nb)
