@@ -21,31 +21,21 @@ func (b *Backend) turned(x *query, sign dyngraph.Sign, order uint32, to *collect
 	_, there := b.views(sign)
 	for i := range x.negations {
 		neg := &x.negations[i]
-		extend := func(l *lead, row []uint32) error {
-			seen := make(map[string]bool)
-			s := &b.room.outer
-			s.View, s.Work, s.Admit = there, &b.work, nil
-			s.Found = func(row []uint32) (bool, error) {
-				key := keyOf(row, l.named)
-				if seen[key] {
-					return true, nil
-				}
-				if len(seen) < mostSeen {
-					seen[key] = true
-				}
-				return true, b.cores(x, l, sign, order, row, to)
+		seen := make(map[*residual.Lead]map[string]bool)
+		s := &b.room.outer
+		s.View, s.Work, s.Admit = there, &b.work, nil
+		if err := neg.Changed(s, n, &b.room.begin, func(l *residual.Lead, row []uint32) error {
+			if seen[l] == nil {
+				seen[l] = make(map[string]bool)
 			}
-			_, err := s.Run(l.order, row)
-			return err
-		}
-		if err := b.begins(neg.pattern, n, there, x.vertices, x.edges, func(r condition.Ref, row []uint32) error {
-			if r.Edge {
-				return extend(&neg.fromEdge[r.Index-x.edges], row)
-			}
-			if !n.Revised || !neg.asked[r.Index].Matters(b.g, n.From, nil) {
+			key := keyOf(row, l.Named)
+			if seen[l][key] {
 				return nil
 			}
-			return extend(&neg.fromVertex[r.Index-x.vertices], row)
+			if len(seen[l]) < mostSeen {
+				seen[l][key] = true
+			}
+			return b.cores(x, l, neg.core[l], sign, order, row, to)
 		}); err != nil {
 			return err
 		}
@@ -62,67 +52,17 @@ func keyOf(row []uint32, columns []int) string {
 	return string(key)
 }
 
-// begins calls f for each element of a pattern, from the given ones on, that a net element can be the image of, going
-// by labels, with a row that has it, and an edge's ends, and nothing else. A revised vertex is none of an edge's.
-func (b *Backend) begins(p *residual.Pattern, n *dyngraph.NetEdge, view dyngraph.View, vertices, edges int,
-	f func(condition.Ref, []uint32) error) error {
-	row := b.room.begin
-	none := func() {
-		row = row[:0]
-		for range len(p.Vertices) + len(p.Edges) {
-			row = append(row, residual.None)
-		}
-		b.room.begin = row
-	}
-	if n.Vertex {
-		for u := vertices; u < len(p.Vertices); u++ {
-			if !matcher.LabelFits(p.Vertices[u], view.Label(n.From)) {
-				continue
-			}
-			none()
-			row[u] = uint32(n.From)
-			if err := f(condition.Ref{Index: u}, row); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	for e := edges; e < len(p.Edges); e++ {
-		x := &p.Edges[e]
-		if !matcher.LabelFits(x.Label, n.Label) {
-			continue
-		}
-		for turn := range 2 {
-			from, to := n.From, n.To
-			if turn == 1 {
-				if from, to = to, from; !x.Either {
-					break
-				}
-			}
-			if !matcher.LabelFits(p.Vertices[x.From], view.Label(from)) ||
-				!matcher.LabelFits(p.Vertices[x.To], view.Label(to)) {
-				continue
-			}
-			none()
-			row[x.From], row[x.To], row[len(p.Vertices)+e] = uint32(from), uint32(to), uint32(n.Edge)
-			if err := f(condition.Ref{Edge: true, Index: e}, row); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // cores extends the images of the core vertices that a change leads to, to rows of the core without own changes, and
 // adds those that the batch turned at the order.
-func (b *Backend) cores(x *query, l *lead, sign dyngraph.Sign, order uint32, from []uint32, to *collector) error {
+func (b *Backend) cores(x *query, l *residual.Lead, rest *residual.Order, sign dyngraph.Sign, order uint32,
+	from []uint32, to *collector) error {
 	here, _ := b.views(sign)
 	row := make([]uint32, x.vertices+x.edges)
 	for i := range row {
 		row[i] = residual.None
 	}
 	admit := b.unchanged(x)
-	for _, v := range l.named {
+	for _, v := range l.Named {
 		if row[v] = from[v]; !admit(condition.Ref{Index: v}, from[v]) {
 			return nil
 		}
@@ -143,7 +83,7 @@ func (b *Backend) cores(x *query, l *lead, sign dyngraph.Sign, order uint32, fro
 		}
 		return true, to.add(row)
 	}
-	_, err := s.Run(l.core, row)
+	_, err := s.Run(rest, row)
 	return err
 }
 
@@ -159,18 +99,15 @@ func (b *Backend) anchorOf(x *query, sign dyngraph.Sign, row []uint32) (anchor u
 	for i := range x.negations {
 		n := &x.negations[i]
 		_, err := b.rowsOf(x, i, there, row, func(r []uint32) (bool, error) {
-			for k := range n.of.Vertices {
-				u := x.vertices + k
-				if order, ok := b.revision(dyngraph.VertexID(r[u]), there.Which()); ok &&
-					n.asked[u].Matters(b.g, dyngraph.VertexID(r[u]), nil) {
+			n.EachOwn(r, func(a *matcher.Asked, v dyngraph.VertexID) {
+				if order, ok := b.revision(v, there.Which()); ok && a.Matters(b.g, v, nil) {
 					note(order)
 				}
-			}
-			for _, e := range r[len(n.pattern.Vertices)+x.edges:] {
-				if order, ok := b.version(dyngraph.EdgeIndex(e), there.Which()); ok {
+			}, func(e dyngraph.EdgeIndex) {
+				if order, ok := b.version(e, there.Which()); ok {
 					note(order)
 				}
-			}
+			})
 			return true, nil
 		})
 		if err != nil {

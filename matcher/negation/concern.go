@@ -5,7 +5,6 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/internal/residual"
 )
 
 // concern notes the queries of which a change of the staged batch may turn a negation, or a revised vertex matters: the
@@ -35,39 +34,10 @@ func (b *Backend) mayBegin(x *query, sign dyngraph.Sign, order uint32) bool {
 	n := &b.d.Net[order]
 	here, there := b.views(sign)
 	if n.Sign == sign {
-		return fits(x.pattern, n, here, 0, 0)
-	}
-	if n.Vertex && !n.Revised {
-		return false
+		return x.pattern.Fits(n, here, 0, 0)
 	}
 	for i := range x.negations {
-		if fits(x.negations[i].pattern, n, there, x.vertices, x.edges) {
-			return true
-		}
-	}
-	return false
-}
-
-// fits reports whether a net element can be the image of an element of a pattern, from the given ones on, going by
-// labels.
-func fits(p *residual.Pattern, n *dyngraph.NetEdge, view dyngraph.View, vertices, edges int) bool {
-	from, to := view.Label(n.From), view.Label(n.To)
-	if n.Vertex {
-		for _, l := range p.Vertices[vertices:] {
-			if matcher.LabelFits(l, from) {
-				return true
-			}
-		}
-		return false
-	}
-	for i := range p.Edges[edges:] {
-		x := &p.Edges[edges+i]
-		if !matcher.LabelFits(x.Label, n.Label) {
-			continue
-		}
-		a, b := p.Vertices[x.From], p.Vertices[x.To]
-		if matcher.LabelFits(a, from) && matcher.LabelFits(b, to) ||
-			x.Either && matcher.LabelFits(a, to) && matcher.LabelFits(b, from) {
+		if x.negations[i].Fits(n, there) {
 			return true
 		}
 	}

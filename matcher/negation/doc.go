@@ -10,7 +10,7 @@
 //     row may hold in the core of both views, and the inner backend would drop it.
 //   - Nothing of the core changed: the negation turned the match. Each change in the view where it is blocked is mapped
 //     to each element of a negation, extended to its rows, and these to rows of the core without own changes
-//     (blockers.go).
+//     (blockers.go; package residual leads from one to the other).
 //
 // Groups of the second and third kind are merged with those of the inner backend by anchor (merge.go). The versions
 // that they are anchored at have different signs, so no two groups of a request have the same order.

@@ -34,24 +34,9 @@ func (b *Backend) blocked(x *query, view dyngraph.View, row []uint32) (bool, err
 // rowsOf calls found with each row of a negation for a row of the core; more is false if found ended that.
 func (b *Backend) rowsOf(x *query, i int, view dyngraph.View, row []uint32,
 	found func([]uint32) (bool, error)) (more bool, err error) {
-	n := &x.negations[i]
-	b.room.row = n.widen(b.room.row, x, row)
 	s := &b.room.test
 	s.View, s.Work, s.Admit, s.Found = view, &b.work, nil, found
-	return s.Run(n.test, b.room.row)
-}
-
-// widen returns a row of the core as a row of the negation without its own elements.
-func (n *negation) widen(to []uint32, x *query, row []uint32) []uint32 {
-	to = append(to[:0], row[:x.vertices]...)
-	for range n.of.Vertices {
-		to = append(to, residual.None)
-	}
-	to = append(to, row[x.vertices:]...)
-	for range n.of.Edges {
-		to = append(to, residual.None)
-	}
-	return to
+	return x.negations[i].Rows(s, row, &b.room.row)
 }
 
 // coreHolds reports whether a view has a row of the core of the other view: its elements are there, with the values

@@ -12,7 +12,7 @@ import (
 func (b *Backend) owned(x *query, sign dyngraph.Sign, silence *matcher.Silence, order uint32, to *collector) error {
 	n := &b.d.Net[order]
 	here, there := b.views(sign)
-	return b.begins(x.pattern, n, here, 0, 0, func(r condition.Ref, row []uint32) error {
+	return x.pattern.Begin(n, here, 0, 0, &b.room.begin, func(r condition.Ref, row []uint32) error {
 		o := x.fromEdge
 		if !r.Edge {
 			if o = x.fromVertex; !b.changes(x, r.Index, n.From) {

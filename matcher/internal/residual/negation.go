@@ -1,0 +1,207 @@
+package residual
+
+import (
+	"slices"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/condition"
+)
+
+// Negation is one of a query (DESIGN S25). Its pattern has the elements of a core and then its own; a row of it for a
+// row of the core blocks that one.
+type Negation struct {
+	Of      *matcher.Negation
+	Pattern *Pattern
+	Test    *Order // maps its own elements from the whole core
+	// FromEdge and FromVertex lead to the core from one of its own elements.
+	FromEdge, FromVertex []Lead
+	// Asked is what its conditions ask about vertices, those of the core included.
+	Asked []matcher.Asked
+
+	vertices, edges int // of the core
+}
+
+// Lead is how a change of one own element of a negation leads to the core.
+type Lead struct {
+	// Order maps what the negation's edges join to the element: its own elements, and the core vertices Named, of which
+	// there is one at least.
+	Order *Order
+	Named []int
+}
+
+// NewNegation returns a negation of a core, with its conditions resolved. Its labels are unknown until Resolve.
+func NewNegation(core *Pattern, of *matcher.Negation, conditions []matcher.Condition) *Negation {
+	n := &Negation{Of: of, vertices: len(core.Vertices), edges: len(core.Edges)}
+	vertices, edges := n.vertices+len(of.Vertices), n.edges+len(of.Edges)
+	p := &Pattern{Vertices: make([]dyngraph.LabelID, vertices), Conditions: conditions,
+		Edges: slices.Clone(core.Edges), VertexDiffers: make([][]int, vertices), EdgeDiffers: make([][]int, edges)}
+	copy(p.Vertices, core.Vertices)
+	var own []int
+	for _, e := range of.Edges {
+		p.Edges = append(p.Edges, Edge{From: e.From, To: e.To, Either: e.Either})
+		own = append(own, e.From, e.To)
+	}
+	// Own vertices differ from each other and from the named ones, own edges from each other.
+	slices.Sort(own)
+	own = slices.Compact(own)
+	for _, v := range own {
+		for _, w := range own {
+			if v != w {
+				p.VertexDiffers[v] = append(p.VertexDiffers[v], w)
+			}
+		}
+	}
+	for e := n.edges; e < edges; e++ {
+		for f := n.edges; f < edges; f++ {
+			if e != f {
+				p.EdgeDiffers[e] = append(p.EdgeDiffers[e], f)
+			}
+		}
+	}
+	n.Pattern = p
+	mine := refs(n.vertices, vertices, n.edges, edges)
+	n.Test = p.From(refs(0, n.vertices, 0, n.edges), mine)
+	for e := n.edges; e < edges; e++ {
+		n.FromEdge = append(n.FromEdge, n.lead(condition.Ref{Edge: true, Index: e}))
+	}
+	for v := n.vertices; v < vertices; v++ {
+		n.FromVertex = append(n.FromVertex, n.lead(condition.Ref{Index: v}))
+	}
+	n.Asked = asked(vertices, conditions)
+	return n
+}
+
+// refs lists vertices and edges.
+func refs(fromVertex, vertices, fromEdge, edges int) (all []condition.Ref) {
+	for v := fromVertex; v < vertices; v++ {
+		all = append(all, condition.Ref{Index: v})
+	}
+	for e := fromEdge; e < edges; e++ {
+		all = append(all, condition.Ref{Edge: true, Index: e})
+	}
+	return all
+}
+
+// lead returns how an own element leads to the core: through the part of the negation that its edges join to the
+// element. Of another part, joined through the core alone, the rows are found from the core.
+func (n *Negation) lead(from condition.Ref) (l Lead) {
+	p := n.Pattern
+	reached := make([]bool, len(p.Vertices))
+	if from.Edge {
+		reached[p.Edges[from.Index].From] = true
+	} else {
+		reached[from.Index] = true
+	}
+	for grown := true; grown; {
+		grown = false
+		for _, e := range p.Edges[n.edges:] {
+			if reached[e.From] != reached[e.To] {
+				reached[e.From], reached[e.To], grown = true, true, true
+			}
+		}
+	}
+	var wanted []condition.Ref
+	for i, e := range p.Edges[n.edges:] {
+		if reached[e.From] {
+			wanted = append(wanted, condition.Ref{Edge: true, Index: n.edges + i})
+		}
+	}
+	for v := range n.vertices {
+		if reached[v] {
+			l.Named = append(l.Named, v)
+		}
+	}
+	l.Order = p.From([]condition.Ref{from}, wanted)
+	return l
+}
+
+// asked returns what conditions ask about each vertex, as plan.Planner does for a query.
+func asked(vertices int, conditions []matcher.Condition) []matcher.Asked {
+	all := make([]matcher.Asked, vertices)
+	for i := range conditions {
+		c := &conditions[i]
+		for _, r := range c.Reads {
+			if r.Element.Edge {
+				continue
+			}
+			a := &all[r.Element.Index]
+			if c.Own() {
+				a.Own = append(a.Own, c)
+				break
+			}
+			a.Columns = append(a.Columns, r.Column)
+		}
+	}
+	return all
+}
+
+// Resolve looks up the labels of the own elements, which a batch may have brought.
+func (n *Negation) Resolve(g *dyngraph.Graph) {
+	for v, of := range n.Of.Vertices {
+		n.Pattern.Vertices[n.vertices+v] = matcher.ResolveLabel(g, of.Label, of.AnyOf)
+	}
+	for e, of := range n.Of.Edges {
+		n.Pattern.Edges[n.edges+e].Label = matcher.ResolveLabel(g, of.Label, of.AnyOf)
+	}
+}
+
+// Matters reports whether the revision of a vertex matters at a core vertex for what the negation asks (DESIGN S16).
+func (n *Negation) Matters(g *dyngraph.Graph, u int, v dyngraph.VertexID) bool {
+	a := &n.Asked[u]
+	return !a.Nothing() && a.Matters(g, v, nil)
+}
+
+// Fits reports whether a net element can be the image of an own element, going by labels.
+func (n *Negation) Fits(net *dyngraph.NetEdge, view dyngraph.View) bool {
+	return (!net.Vertex || net.Revised) && n.Pattern.Fits(net, view, n.vertices, n.edges)
+}
+
+// Changed calls f with a row of own elements and the core vertices that they lead to, for each own element that a net
+// element can be the image of. The rows are extended by the search, whose view has the net element; a revised vertex is
+// tried where it matters. The lead says what a row has; f must not keep it.
+func (n *Negation) Changed(s *Search, net *dyngraph.NetEdge, room *[]uint32,
+	f func(l *Lead, row []uint32) error) error {
+	return n.Pattern.Begin(net, s.View, n.vertices, n.edges, room, func(r condition.Ref, row []uint32) error {
+		var l *Lead
+		switch {
+		case r.Edge:
+			l = &n.FromEdge[r.Index-n.edges]
+		case !net.Revised || !n.Asked[r.Index].Matters(s.View.Graph(), net.From, nil):
+			return nil
+		default:
+			l = &n.FromVertex[r.Index-n.vertices]
+		}
+		s.Found = func(row []uint32) (bool, error) { return true, f(l, row) }
+		_, err := s.Run(l.Order, row)
+		return err
+	})
+}
+
+// Rows has a search call its Found with each row of the negation for a row of the core; more is false if Found ended
+// that. room is memory.
+func (n *Negation) Rows(s *Search, row []uint32, room *[]uint32) (more bool, err error) {
+	to := append((*room)[:0], row[:n.vertices]...)
+	for range n.Of.Vertices {
+		to = append(to, None)
+	}
+	to = append(to, row[n.vertices:]...)
+	for range n.Of.Edges {
+		to = append(to, None)
+	}
+	*room = to
+	return s.Run(n.Test, to)
+}
+
+// EachOwn calls vertex with the own vertices of a row, if they are asked about, and edge with its own edges.
+func (n *Negation) EachOwn(row []uint32, vertex func(*matcher.Asked, dyngraph.VertexID),
+	edge func(dyngraph.EdgeIndex)) {
+	for u := n.vertices; u < len(n.Pattern.Vertices); u++ {
+		if a := &n.Asked[u]; !a.Nothing() {
+			vertex(a, dyngraph.VertexID(row[u]))
+		}
+	}
+	for _, e := range row[len(n.Pattern.Vertices)+n.edges:] {
+		edge(dyngraph.EdgeIndex(e))
+	}
+}
