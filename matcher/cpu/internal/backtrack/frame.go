@@ -12,9 +12,9 @@ import (
 const unbounded = ^uint32(0)
 
 // frame is one step of a search: its candidates, and which of them are left. The candidates of a simple step are
-// ascending data vertices, one for each parallel edge; a range of them is named by vertex ids, so that it means the same to every worker. The
-// candidates of any other step are data edges as extendEdges reads them; a range of them is named by their numbers in
-// that order.
+// ascending data vertices, one for each parallel edge; a range of them is named by vertex ids, so that it means the
+// same to every worker. The candidates of any other step are data edges as extendEdges reads them; a range of them is
+// named by their numbers in that order.
 type frame struct {
 	nbr []dyngraph.VertexID
 	ent [][]dyngraph.Entry // by back edge
