@@ -34,7 +34,9 @@ func (s *Search) extendJumping(d int, lo, hi uint32) bool {
 		return false
 	}
 	if f.none || len(f.nbr) == 0 {
-		s.failed = st.Joined
+		if s.failed = st.Joined; st.Tested { // a lane may have left out candidates, by edges of any step
+			s.failed = unknown
+		}
 		return true
 	}
 	s.failed = unknown
