@@ -25,8 +25,8 @@ func TestJumpsInWindows(t *testing.T) {
 		vertices, payments := 8+rng.IntN(20), 60+rng.IntN(60)
 		var us []dyngraph.Update
 		for i := range payments {
-			u := dyngraph.Update{Op: dyngraph.InsertEdge, Label: "T", Attr: dyngraph.Attr{ID: fmt.Sprint(i), HasTS: true,
-				TS: int64(i)}}
+			u := dyngraph.Update{Op: dyngraph.InsertEdge, Label: "T"}
+			u.Attr = dyngraph.Attr{ID: fmt.Sprint(i), HasTS: true, TS: int64(i)}
 			a := rng.IntN(1 + rng.IntN(vertices)) // few have many
 			b := (a + 1 + rng.IntN(vertices-1)) % vertices
 			u.From, u.To = fmt.Sprint(a), fmt.Sprint(b)
@@ -44,8 +44,8 @@ func TestJumpsInWindows(t *testing.T) {
 		}
 		want := countWithin(us, q)
 		for _, least := range []int{0, 1} {
-			x := newBenchOf(t, dyngraph.NewGraph(dyngraph.Options{Directed: true, EdgeIDs: true, Schema: amounts}), us, q,
-				Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
+			g := dyngraph.NewGraph(dyngraph.Options{Directed: true, EdgeIDs: true, Schema: amounts})
+			x := newBenchOf(t, g, us, q, Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
 			x.b.shared.Options.LaneLeast = least
 			var stop atomic.Bool
 			w := x.b.spaceWay(x.b.plans[x.plan], matcher.WantAny, &stop)
@@ -59,7 +59,8 @@ func TestJumpsInWindows(t *testing.T) {
 				for v := range x.g.View(dyngraph.New).VerticesSeq() {
 					s.FromRoot(w.order, dyngraph.New, v)
 				}
-				require.Equal(t, want, s.Found, "lanes from %d, jumps %t: %+v within %d", least, jumps, q.Edges, q.Within)
+				require.Equal(t, want, s.Found, "lanes from %d, jumps %t: %+v within %d", least, jumps, q.Edges,
+					q.Within)
 				lanes += s.Narrowed()
 			}
 		}
