@@ -36,7 +36,7 @@ func (q *Query) dependsOnVertices() bool { return q.IsVertex() || q.ReadsVertice
 // ElementName returns the name of an element of the pattern.
 func (q *Query) ElementName(r condition.Ref) string {
 	if r.Aggregate {
-		return q.Groups.Aggregates()[r.Index].Name
+		return q.Groups.Aggregate(r.Index).Name
 	}
 	if r.Edge {
 		return q.Edges[r.Index].Name

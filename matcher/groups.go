@@ -2,11 +2,9 @@ package matcher
 
 import (
 	"fmt"
-	"math/big"
 	"slices"
 
 	"motifd/dyngraph"
-	"motifd/dyngraph/property"
 	"motifd/matcher/condition"
 )
 
@@ -47,96 +45,6 @@ type Stage struct {
 type MatchClause struct {
 	Vertices []int `json:"vertices"`
 	Edges    []int `json:"edges"`
-}
-
-// Function is what an aggregate computes of the rows of a group.
-type Function uint8
-
-// The functions.
-const (
-	CountRows Function = iota // count(*), count(x)
-	CountDistinct
-	Sum
-)
-
-// Aggregate is a value of a group.
-type Aggregate struct {
-	Name     string             `json:"name"`
-	Function Function           `json:"function"`
-	Of       *condition.Ref     `json:"of,omitempty"`      // of CountDistinct: an element, as an index of Groups
-	Formula  *condition.Formula `json:"formula,omitempty"` // of Sum
-}
-
-// Type returns the type of an aggregate's values. They are not bounded by int64.
-func (a *Aggregate) Type() property.Type {
-	if a.Function == Sum {
-		return a.Formula.Type
-	}
-	return property.Type{Kind: property.Int64}
-}
-
-// Aggregates returns those of all stages, in their order: what condition.Ref.Aggregate is an index of.
-func (g *Groups) Aggregates() (all []*Aggregate) {
-	for s := range g.Stages {
-		for i := range g.Stages[s].Aggregates {
-			all = append(all, &g.Stages[s].Aggregates[i])
-		}
-	}
-	return all
-}
-
-// AggregateWords is how many words of a row (Rows.Extra) an aggregate has: whether it is null, and the 128 bits of its
-// units, the lowest first.
-const AggregateWords = 5
-
-// PutAggregate appends an aggregate of a group to a row.
-func PutAggregate(row []uint32, w condition.Wide) []uint32 {
-	if w.IsNull() {
-		return append(row, 1, 0, 0, 0, 0)
-	}
-	units := new(big.Int).Set(w.Units)
-	if units.Sign() < 0 {
-		units.Add(units, new(big.Int).Lsh(big.NewInt(1), condition.WideBits))
-	}
-	row = append(row, 0)
-	low := big.NewInt(1<<32 - 1)
-	for range AggregateWords - 1 {
-		row = append(row, uint32(new(big.Int).And(units, low).Uint64()))
-		units.Rsh(units, 32)
-	}
-	return row
-}
-
-// AggregateOf returns the i-th aggregate of a row of the query: keys, then aggregates.
-func (q *Query) AggregateOf(row []uint32, i int) condition.Wide {
-	words := row[len(q.Vertices)+len(q.Edges)+i*AggregateWords:][:AggregateWords]
-	if words[0] != 0 {
-		return condition.Wide{}
-	}
-	units := new(big.Int)
-	for k := AggregateWords - 1; k > 0; k-- {
-		units.Or(units.Lsh(units, 32), new(big.Int).SetUint64(uint64(words[k])))
-	}
-	if int32(words[AggregateWords-1]) < 0 {
-		units.Sub(units, new(big.Int).Lsh(big.NewInt(1), condition.WideBits))
-	}
-	return condition.Wide{Units: units, Scale: q.Groups.Aggregates()[i].Type().Scale}
-}
-
-// Extra is the number of words that a row of the query has behind its elements.
-func (q *Query) Extra() (words int) {
-	if q.Groups == nil {
-		return 0
-	}
-	return AggregateWords * len(q.Groups.Aggregates())
-}
-
-// Keys returns the keys of a row, without its aggregates.
-func (q *Query) Keys(row []uint32) []uint32 { return slices.Clone(row[:len(q.Vertices)+len(q.Edges)]) }
-
-// Rows returns rows of the query in one flat slice.
-func (q *Query) Rows(data []uint32) Rows {
-	return Rows{Vertices: len(q.Vertices), Edges: len(q.Edges), Extra: q.Extra(), Data: data}
 }
 
 // validateGroups is Validate for a query with WITH.
@@ -239,21 +147,15 @@ func (s *Stage) check(g *Groups) error {
 	case len(s.Aggregates) == 0:
 		return fmt.Errorf("has no aggregate")
 	}
-	for _, a := range s.Aggregates {
-		if a.Function == CountDistinct && a.Of == nil || a.Function == Sum && a.Formula == nil || a.Function > Sum {
-			return fmt.Errorf("has the aggregate %q without what it is of", a.Name)
-		}
-		var elements []condition.Ref
-		if a.Of != nil {
-			elements = append(elements, *a.Of)
-		}
-		if a.Formula != nil {
-			elements = append(elements, a.Formula.Elements...)
-		}
-		if err := union.checkElements(elements); err != nil {
+	for i := range s.Aggregates {
+		a := &s.Aggregates[i]
+		if err := a.check(); err != nil {
 			return err
 		}
-		if slices.ContainsFunc(elements, isPath) {
+		if err := union.checkElements(a.elements()); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(a.elements(), isPath) {
 			return fmt.Errorf("has the aggregate %q of a path; paths are not aggregated", a.Name)
 		}
 	}
@@ -302,7 +204,7 @@ type GroupPlan struct {
 // StagePlan is what a stage reads.
 type StagePlan struct {
 	Conditions []Condition // of Stage.Conditions
-	Sums       [][]Read    // by aggregate: where the slots of its formula are
+	Formulas   [][]Read    // by aggregate: where the slots of its formula are
 	Having     [][]Read    // by condition behind WITH: where its slots are; an aggregate has no column
 }
 
@@ -333,6 +235,11 @@ func (q *Query) resolveGroups(d declaration, resolve func(string, []string) dyng
 			of.Conditions = append(of.Conditions, Condition{Condition: c, Reads: reads})
 		}
 		for _, a := range stage.Aggregates {
+			if a.Time != nil {
+				if _, err := union.columns(d, a.Time.Slots); err != nil {
+					return nil, err
+				}
+			}
 			var reads []Read
 			if a.Formula != nil {
 				var err error
@@ -340,7 +247,7 @@ func (q *Query) resolveGroups(d declaration, resolve func(string, []string) dyng
 					return nil, err
 				}
 			}
-			of.Sums = append(of.Sums, reads)
+			of.Formulas = append(of.Formulas, reads)
 		}
 		for _, c := range stage.Having {
 			reads, err := q.columns(d, c.Slots)
@@ -401,14 +308,6 @@ func sameGroups(a, b *Groups) bool {
 		}
 	}
 	return true
-}
-
-func sameAggregate(a, b Aggregate) bool {
-	if a.Name != b.Name || a.Function != b.Function || (a.Of == nil) != (b.Of == nil) ||
-		(a.Formula == nil) != (b.Formula == nil) {
-		return false
-	}
-	return (a.Of == nil || *a.Of == *b.Of) && (a.Formula == nil || a.Formula.Key() == b.Formula.Key())
 }
 
 // misled reports whether some label would be resolved to another one.

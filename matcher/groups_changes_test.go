@@ -183,10 +183,7 @@ func tableOf(t *testing.T, g *dyngraph.Graph, queries []*matcher.Query) map[stri
 		_, err = be.Enumerate(t.Context(), dyngraph.New, p, matcher.WantRows, 0, nil, func(rows matcher.Rows) error {
 			for i := range rows.Len() {
 				m := matchertest.MatchOf(g.View(dyngraph.New), rows, i)
-				var values []string
-				for a := range q.Groups.Aggregates() {
-					values = append(values, string(q.AggregateOf(rows.Row(i), a).Append(nil)))
-				}
+				values := matchertest.AggregatesOf(g.View(dyngraph.New), q, rows.Row(i))
 				table[fmt.Sprint(q.Name, matchertest.Identity(m))] = strings.Join(values, " ") + fmt.Sprint(m)
 			}
 			return nil

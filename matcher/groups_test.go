@@ -19,9 +19,10 @@ import (
 // TestS24BackendsPutOutTheSame drives two engines, one on cpu and one on reference, through random batches with groups:
 // conditions, parallel edges, replaced edges, revised vertices and edges that expire.
 func TestS24BackendsPutOutTheSame(t *testing.T) {
-	var seen struct{ batches, begins, ends, changes, revised, parallel, expired, stages int }
+	var seen struct{ batches, begins, ends, changes, lists, revised, parallel, expired, stages int }
 	all := func() bool {
-		return min(seen.begins, seen.ends, seen.changes, seen.revised, seen.parallel, seen.expired, seen.stages) > 8
+		return min(seen.begins, seen.ends, seen.changes, seen.lists, seen.revised, seen.parallel, seen.expired,
+			seen.stages) > 8
 	}
 	matchertest.ForSeedsUntil(t, 12, all, func(t *testing.T, rng *rand.Rand) {
 		c := groupCase(rng)
@@ -40,6 +41,7 @@ func TestS24BackendsPutOutTheSame(t *testing.T) {
 					seen.begins += count(r.Sign > 0)
 					seen.ends += count(r.Sign < 0)
 					seen.changes += count(r.Sign == dyngraph.Changed)
+					seen.lists += count(slices.ContainsFunc(r.Aggregates, isList))
 					seen.stages += count(several[r.Query])
 				}
 			}
@@ -211,7 +213,7 @@ func TestS24HubsPutOutTheSame(t *testing.T) {
 			"o.ts - t.ts <= %d AND t.ts - o.ts <= 3",
 			"t.ts <= o.ts AND o.ts - t.ts <= %d AND t.amount > 0.5", "o.ts <= t.ts AND o.amount <> 1",
 			"t.ts <= o.ts AND o.ts - t.ts <= %d AND t.amount <> m.limit"}
-		var aggregates = []string{"count(*)", "count(DISTINCT s)", "count(DISTINCT t)", "sum(t.amount)",
+		aggregates := []string{"count(*)", "count(DISTINCT s)", "count(DISTINCT t)", "sum(t.amount)",
 			"sum(t.amount * s.limit)"}
 		having := []string{"n >= 2", "n >= 3", "n > 1 AND k >= 2", "n = 2", "n <= 2", "n > k", "n >= o.amount"}
 		for i := range 4 {
@@ -230,7 +232,9 @@ func TestS24HubsPutOutTheSame(t *testing.T) {
 				with = []string{"m, o, ", "o, ", "o, m, p, "}[rng.IntN(3)]
 				where = having[rng.IntN(7)]
 			}
-			cypher += fmt.Sprintf(" WITH %s%s AS n, %s AS k WHERE %s", with, n, k, where)
+			list := []string{"", ", collect(t)[..2] AS l", ", collect(DISTINCT t)[..9] AS l",
+				", collect(t.amount)[..3] AS l"}[rng.IntN(4)]
+			cypher += fmt.Sprintf(" WITH %s%s AS n, %s AS k%s WHERE %s", with, n, k, list, where)
 			returns := []string{"", " RETURN m", " RETURN n", " RETURN n - k AS z", " RETURN *"}[rng.IntN(5)]
 			if !strings.Contains(with, "m") && strings.Contains(returns, "m") {
 				returns = " RETURN o"
@@ -253,6 +257,9 @@ func TestS24HubsPutOutTheSame(t *testing.T) {
 	})
 	t.Logf("%+v", seen)
 }
+
+// isList reports whether an aggregate, as text, is a list that is not empty.
+func isList(aggregate string) bool { return aggregate[0] == '[' && aggregate != "[]" }
 
 // hubCase draws a stream around a few hubs.
 func hubCase(rng *rand.Rand, schema *property.Schema) *matchertest.Case {

@@ -69,6 +69,9 @@ func (s *Stage) variantOf(of *Query) Stage {
 		if a.Formula != nil {
 			a.Formula = a.Formula.Renamed(image)
 		}
+		if a.Time != nil {
+			a.Time = a.Time.Renamed(image)
+		}
 		v.Aggregates = append(v.Aggregates, a)
 	}
 	return v

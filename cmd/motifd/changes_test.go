@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -99,4 +100,20 @@ func TestS24DaemonWritesChanges(t *testing.T) {
 		}
 	}
 	require.True(t, maps.Equal(want, got), "%v, not %v", got, want)
+}
+
+// TestS24ListsInRecords holds the bytes of lists: edges as they are under edges, and values.
+func TestS24ListsInRecords(t *testing.T) {
+	t.Parallel()
+	const payment = `{"op":"+","from":"%s","to":"m","label":"T","id":"%s","ts":%d,"props":{"amount":%s}}`
+	dir := write(t, map[string]string{
+		"in.jsonl": fmt.Sprintf(payment+"\n"+payment+"\n"+payment+"\n", "a", "x", 1, "1.5",
+			"b", "y", 3, "2", "c", "z", 2, "3"),
+		"q.cypher": "MATCH (s)-[t:T]->(m) WITH m, count(*) AS n, collect(t)[..2] AS l, collect(t.amount)[..5] AS a " +
+			"WHERE n >= 3 RETURN l, a",
+		"declared.yaml": "edges: {T: {ts: timestamp, amount: decimal(2)}}\n"})
+	out := succeed(t, dir, "replay", "--updates=in.jsonl", "--query=q.cypher", "--properties=declared.yaml").stdout
+	require.Contains(t, out, `"fields":{"l":[{"from":"b","to":"m","label":"T","id":"y","ts":3,`+
+		`"props":{"amount":2.00}},{"from":"c","to":"m","label":"T","id":"z","ts":2,"props":{"amount":3.00}}],`+
+		`"a":[2.00,3.00,1.50]}`)
 }

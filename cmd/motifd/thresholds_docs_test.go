@@ -38,6 +38,12 @@ func TestS24DocumentedThresholds(t *testing.T) {
 		_, err := m.Apply(ctx, []dyngraph.Update{u}, monitor.Each(func(d monitor.Delta) error {
 			require.Equal(t, "+", d.Op())
 			require.NotEmpty(t, d.Fields)
+			if d.Query == "fan-in" {
+				sample := d.Fields[len(d.Fields)-1]
+				require.Equal(t, "sample", sample.Name)
+				require.Len(t, sample.Edges, 5)
+				require.Equal(t, d.Edges[0].From, sample.Edges[0].From, "the payment that completed the burst")
+			}
 			found[d.Query] = append(found[d.Query], i)
 			return nil
 		}))

@@ -43,8 +43,8 @@ type batch struct {
 	revising bool     // the batch revises vertices
 	// stateless has no state used: vertices are revised that matter to the query.
 	stateless bool
-	// sums and distinct tell what the aggregates need of a window.
-	sums, distinct bool
+	// sums, distinct and collects tell what the aggregates need of the rows of a hub.
+	sums, distinct, collects bool
 }
 
 func (x *program) evaluate(g *dyngraph.Graph, d *dyngraph.Delta, w *residual.Work) (*outcome, error) {
@@ -95,6 +95,7 @@ func (b *batch) prepareHubs() {
 		}
 	}
 	for _, a := range b.x.stage.Aggregates {
+		b.collects = b.collects || a.Function == matcher.Collect
 		b.sums = b.sums || a.Function == matcher.Sum
 		b.distinct = b.distinct || a.Function == matcher.CountDistinct && !a.Of.Edge
 	}
@@ -119,7 +120,9 @@ func (b *batch) all(o *outcome) error {
 		if err != nil {
 			return err
 		}
-		b.compare(o, keys, &before, &after)
+		if err := b.compare(o, keys, &before, &after); err != nil {
+			return err
+		}
 	}
 	for hub, changes := range b.hubs {
 		count := b.star
@@ -138,19 +141,23 @@ func (b *batch) all(o *outcome) error {
 }
 
 // compare notes a group that holds in one view only, or shows another value.
-func (b *batch) compare(o *outcome, keys []uint32, before, after *group) {
+func (b *batch) compare(o *outcome, keys []uint32, before, after *group) error {
 	c := change{sign: dyngraph.Inserted, row: slices.Clone(keys)}
 	shown := after
 	switch {
 	case before.holds && !after.holds:
 		c.sign, shown = dyngraph.Deleted, before
-	case before.holds && b.shows(keys, before, after):
+	case before.holds:
+		if differs, err := b.differ(keys, before, after); err != nil || !differs {
+			return err
+		}
 		c.sign = dyngraph.Changed
-	case before.holds || !after.holds:
-		return
+	case !after.holds:
+		return nil
 	}
-	for _, w := range shown.values {
-		c.row = matcher.PutAggregate(c.row, w)
+	var err error
+	if c.row, err = b.x.put(c.row, shown); err != nil {
+		return err
 	}
 	if c.sign == dyngraph.Changed {
 		c.order = b.changedAt(keys, before, after)
@@ -158,6 +165,7 @@ func (b *batch) compare(o *outcome, keys []uint32, before, after *group) {
 		c.order = b.anchor(c.sign, keys, before, after)
 	}
 	o.changes = append(o.changes, c)
+	return nil
 }
 
 // compare orders rows by their keys (DESIGN S7).
@@ -192,7 +200,7 @@ func (b *batch) group(which dyngraph.Which, keys []uint32) (group, error) {
 		}
 	}
 	if g.rows = b.rows.rows; g.rows > 0 {
-		g.values = b.rows.values(b.x.stage.Aggregates)
+		g.values, g.lists = b.rows.values(b.x.stage.Aggregates), b.rows.edges()
 		if b.x.first == 0 && b.x.at == 0 {
 			g.holds = b.x.having(b.views[which].view, keys, g.values)
 		}

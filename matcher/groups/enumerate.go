@@ -1,6 +1,7 @@
 package groups
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -46,10 +47,11 @@ func (x *program) enumerate(g *dyngraph.Graph, which dyngraph.Which, anyOne bool
 		if err != nil || !found.holds {
 			return err
 		}
-		for _, w := range found.values {
-			keys = matcher.PutAggregate(keys, w)
+		row, err := b.x.put(keys, &found)
+		if err != nil {
+			return err
 		}
-		rows = append(rows, keys)
+		rows = append(rows, row)
 		if anyOne {
 			return errFound
 		}
@@ -76,16 +78,15 @@ func (x *program) enumerate(g *dyngraph.Graph, which dyngraph.Which, anyOne bool
 func (b *batch) enumerateHubs(which dyngraph.Which, anyOne bool) (rows [][]uint32, err error) {
 	b.prepareHubs()
 	s, h := b.views[which], b.x.shape
-	take := func(keys []uint32, t *tally) (done bool) {
+	take := func(keys []uint32, t *tally, l *lane, lo, hi int64) (done bool, err error) {
 		g := t.group(b.x, s.view, keys)
 		if !g.holds {
-			return false
+			return false, nil
 		}
-		for _, w := range g.values {
-			keys = matcher.PutAggregate(keys, w)
-		}
-		rows = append(rows, keys)
-		return anyOne
+		b.listed(&g, l, lo, hi, which)
+		row, err := b.x.put(keys, &g)
+		rows = append(rows, row)
+		return anyOne, err
 	}
 	for v := range s.view.VerticesSeq() {
 		if err := s.work.Step(); err != nil {
@@ -97,7 +98,11 @@ func (b *batch) enumerateHubs(which dyngraph.Which, anyOne bool) (rows [][]uint3
 		}
 		if h.pivot == nil {
 			st, err := b.newStar(hub, which)
-			if err != nil || take([]uint32{hub}, &st.tally) {
+			if err != nil {
+				return rows, err
+			}
+			l := cmp.Or(st.lane, &lane{})
+			if done, err := take([]uint32{hub}, &st.tally, l, l.first, l.end()); err != nil || done {
 				return rows, err
 			}
 			continue
@@ -117,8 +122,8 @@ func (b *batch) enumerateHubs(which dyngraph.Which, anyOne bool) (rows [][]uint3
 			if err := wb.move(c, lo, hi); err != nil {
 				return nil, err
 			}
-			if take(wb.keysOf(p), &c.tally) {
-				return rows, nil
+			if done, err := take(wb.keysOf(p), &c.tally, &w.members, lo, hi); err != nil || done {
+				return rows, err
 			}
 		}
 	}

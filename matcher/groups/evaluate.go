@@ -15,7 +15,9 @@ import (
 type group struct {
 	rows   uint64 // 0: there is no such group
 	values []condition.Wide
-	holds  bool // the conditions behind WITH are true
+	lists  [][]uint32                 // by aggregate, of those that list edges
+	list   func() ([][]uint32, error) // makes lists, where they are made when they are asked for
+	holds  bool                       // the conditions behind WITH are true
 	// Orders of changes of its rows in this view.
 	changed     bool
 	least, most uint32
@@ -35,19 +37,21 @@ type accumulator struct {
 	rows     uint64
 	sums     []int128
 	distinct []map[uint32]struct{}
+	lists    []*latest
 }
 
 func (a *accumulator) reset(aggregates []matcher.Aggregate) {
 	a.rows = 0
 	if a.sums == nil {
-		a.sums, a.distinct = make([]int128, len(aggregates)), make([]map[uint32]struct{}, len(aggregates))
+		n := len(aggregates)
+		a.sums, a.distinct, a.lists = make([]int128, n), make([]map[uint32]struct{}, n), make([]*latest, n)
 		for i := range aggregates {
 			if aggregates[i].Function == matcher.CountDistinct {
 				a.distinct[i] = make(map[uint32]struct{})
 			}
 		}
-		return
 	}
+	clear(a.lists)
 	clear(a.sums)
 	for _, m := range a.distinct {
 		clear(m)
@@ -69,13 +73,31 @@ func (a *accumulator) add(s *search) {
 			if v := s.summand(i); !v.IsNull() {
 				a.sums[i] = a.sums[i].plus(v.Whole())
 			}
+		case matcher.Collect:
+			if a.lists[i] == nil {
+				a.lists[i] = s.x.newLatest(i, s.view)
+			}
+			a.lists[i].add(s.edges[of.Of.Index])
 		}
 	}
 }
 
+// edges returns the lists, by aggregate.
+func (a *accumulator) edges() (all [][]uint32) {
+	for i, l := range a.lists {
+		if l != nil {
+			if all == nil {
+				all = make([][]uint32, len(a.lists))
+			}
+			all[i] = l.edges
+		}
+	}
+	return all
+}
+
 // summand is what a row adds to a sum.
 func (s *search) summand(i int) property.Value {
-	reads := s.x.plan.Groups.Stages[s.x.at].Sums[i]
+	reads := s.x.plan.Groups.Stages[s.x.at].Formulas[i]
 	values := make([]property.Value, 0, 8)
 	for _, r := range reads {
 		images := s.vertices
@@ -98,6 +120,9 @@ func (a *accumulator) valuesWith(aggregates []matcher.Aggregate, distinct func(i
 		of := &aggregates[i]
 		units := new(big.Int).SetUint64(a.rows)
 		switch of.Function {
+		case matcher.Collect:
+			all = append(all, condition.Wide{})
+			continue
 		case matcher.CountDistinct:
 			units.SetUint64(distinct(i))
 		case matcher.Sum:

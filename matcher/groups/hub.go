@@ -190,6 +190,8 @@ func (h *shape) keeps(a *matcher.Aggregate) bool {
 	switch a.Function {
 	case matcher.CountDistinct:
 		return fixed(*a.Of) && (a.Of.Edge || a.Of.Index != h.member.hub)
+	case matcher.Collect:
+		return a.Of.Index == h.member.edge
 	case matcher.Sum:
 		return !slices.ContainsFunc(a.Formula.Elements, func(r condition.Ref) bool { return !fixed(r) })
 	}
@@ -302,7 +304,7 @@ func (h *shape) settle() {
 	for _, hub := range h.touched {
 		switch kept := h.states[hub]; {
 		case kept.star != nil:
-			kept.star.tally, kept.star.next = *kept.star.next, nil
+			kept.star.settle()
 		default:
 			kept.window.settle()
 		}

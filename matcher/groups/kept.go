@@ -27,16 +27,21 @@ func (s *hubState) bytes() uint64 {
 	n := uint64(unsafe.Sizeof(*s)) + mapEntry
 	if st := s.star; st != nil {
 		n += uint64(unsafe.Sizeof(*st)) + st.tally.bytes()
+		if st.lane != nil {
+			n += st.lane.bytes()
+		}
 	}
 	if w := s.window; w != nil {
-		entries := cap(w.members.entries) + cap(w.pivots.entries)
-		n += uint64(unsafe.Sizeof(*w)) + uint64(entries)*uint64(unsafe.Sizeof(entry{}))
+		n += uint64(unsafe.Sizeof(*w)) + w.members.bytes() + w.pivots.bytes()
 		if c := w.last; c != nil {
 			n += uint64(unsafe.Sizeof(*c)) + c.tally.bytes() + mapEntry*uint64(len(c.others))
 		}
 	}
 	return n
 }
+
+// bytes returns the memory behind a lane.
+func (l *lane) bytes() uint64 { return uint64(cap(l.entries)) * uint64(unsafe.Sizeof(entry{})) }
 
 // bytes returns the memory behind a tally.
 func (t *tally) bytes() uint64 { return uint64(cap(t.sums)) * uint64(unsafe.Sizeof(int128{})) }

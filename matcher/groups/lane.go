@@ -10,8 +10,9 @@ import (
 // (DESIGN A16, A19). Places count from the first entry that it ever had; they stay when entries leave at the front.
 type lane struct {
 	entries []entry
-	first   int64 // place of entries[0]
-	dead    int   // entries that are gone, but for those at the front
+	first   int64   // place of entries[0]
+	dead    int     // entries that are gone, but for those at the front
+	changed []int64 // places that the staged batch changes
 }
 
 // entry is a version of an edge.
@@ -69,6 +70,27 @@ func (l *lane) insert(e entry) (place int64, last bool) {
 	return l.first + int64(i), false
 }
 
+// enter adds an entry that the staged batch inserts, and reports whether it is the last one.
+func (l *lane) enter(e entry) (last bool) {
+	e.state = inNew
+	place, last := l.insert(e)
+	if !last {
+		for i, p := range l.changed {
+			if p >= place {
+				l.changed[i]++
+			}
+		}
+	}
+	l.changed = append(l.changed, place)
+	return last
+}
+
+// leave notes that the staged batch deletes an entry.
+func (l *lane) leave(place int64) {
+	l.at(place).state = inOld
+	l.changed = append(l.changed, place)
+}
+
 // find returns the place of an edge's version that is there, and whether there is one.
 func (l *lane) find(ts int64, edge uint32) (int64, bool) {
 	for place := l.from(ts); place < l.end() && l.at(place).ts == ts; place++ {
@@ -79,9 +101,9 @@ func (l *lane) find(ts int64, edge uint32) (int64, bool) {
 	return 0, false
 }
 
-// settle makes what the staged batch did final at some places, and drops what is gone at the front.
-func (l *lane) settle(places []int64) {
-	for _, place := range places {
+// settle makes what the staged batch did final, and drops what is gone at the front.
+func (l *lane) settle() {
+	for _, place := range l.changed {
 		switch e := l.at(place); e.state {
 		case inNew:
 			e.state = inBoth
@@ -90,6 +112,7 @@ func (l *lane) settle(places []int64) {
 			l.dead++
 		}
 	}
+	l.changed = l.changed[:0]
 	front := 0
 	for front < len(l.entries) && l.entries[front].state == gone {
 		front++

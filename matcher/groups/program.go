@@ -14,6 +14,8 @@ type program struct {
 	query *matcher.Query
 	g     *matcher.Groups
 	stage *matcher.Stage
+	// aggregates are those of all stages.
+	aggregates []*matcher.Aggregate
 
 	directed bool
 	// pattern is what is searched: all MATCH clauses. Elements of one clause have different images.
@@ -98,7 +100,7 @@ func othersOf(all []*program, at, first int) (others []*program) {
 func programOf(p *matcher.Plan, from, to int) *program {
 	g := p.Query.Groups
 	x := &program{plan: p, query: p.Query, g: g, stage: &g.Stages[from], own: make([]bool, len(g.Edges)),
-		directed: p.Directed, ownEdge: make([][]*matcher.Condition, len(g.Edges)),
+		aggregates: g.Aggregates(), directed: p.Directed, ownEdge: make([][]*matcher.Condition, len(g.Edges)),
 		asked: make([]matcher.Asked, len(g.Vertices)),
 		pattern: residual.Pattern{Vertices: p.Groups.VertexLabels, VertexDiffers: make([][]int, len(g.Vertices)),
 			EdgeDiffers: make([][]int, len(g.Edges))}}
@@ -176,7 +178,10 @@ func (x *program) addAsked(stage *matcher.Stage, of *matcher.StagePlan) {
 		}
 		read(len(c.Elements), reads, &matcher.Condition{Condition: c, Reads: reads})
 	}
-	for _, reads := range of.Sums {
+	for i, reads := range of.Formulas {
+		if stage.Aggregates[i].Function != matcher.Sum {
+			continue // it reads edges
+		}
 		read(0, reads, nil)
 	}
 }

@@ -61,38 +61,43 @@ func (x *program) showsAnew(g *dyngraph.Graph, u int, v dyngraph.VertexID) bool 
 	return x.shown.whole[u] || x.shown.reads[u].Matters(g, v, nil)
 }
 
-// shows reports whether a group that holds in both views shows another value (DESIGN S24).
-func (b *batch) shows(keys []uint32, before, after *group) bool {
-	if !before.holds || !after.holds || !b.x.query.EmitsChanges() {
-		return false
+// differ reports whether a group that holds in both views, of a query that emits changes, shows another value (DESIGN
+// S24).
+func (b *batch) differ(keys []uint32, before, after *group) (bool, error) {
+	if !after.holds || !b.x.query.EmitsChanges() {
+		return false, nil
 	}
 	n := len(b.x.stage.Vertices)
 	for i, is := range b.x.shown.edges {
 		if _, _, changed := b.graph.Staged(dyngraph.EdgeIndex(keys[n+i])); is && changed {
-			return true // it is replaced: it is in both views
+			return true, nil // it is replaced: it is in both views
 		}
 	}
 	for i, u := range b.x.stage.Vertices {
 		if _, revised := b.delta.RevisionOf(dyngraph.VertexID(keys[i])); revised && b.x.shown.whole[u] {
-			return true
+			return true, nil
 		}
 	}
 	old, now := b.views[dyngraph.Old].view, b.views[dyngraph.New].view
 	for i, f := range b.x.query.Fields {
-		switch {
+		switch at := f.Element.Index; {
+		case f.Element.Aggregate && b.x.aggregates[at].Function == matcher.Collect:
+			if differs, err := b.listsDiffer(at, before, after); err != nil || differs {
+				return differs, err
+			}
 		case f.Element.Aggregate:
-			if !same(before.values[f.Element.Index], after.values[f.Element.Index]) {
-				return true
+			if !same(before.values[at], after.values[at]) {
+				return true, nil
 			}
 		case f.Formula != nil:
 			reads := b.x.plan.Groups.Fields[i]
 			if !same(f.Formula.EvalWide(b.x.wides(reads, old, keys, before.values)),
 				f.Formula.EvalWide(b.x.wides(reads, now, keys, after.values))) {
-				return true
+				return true, nil
 			}
 		}
 	}
-	return false
+	return false, nil
 }
 
 // same reports whether two values are shown alike.

@@ -9,6 +9,7 @@ import (
 // others decide (DESIGN S24); aggregates of a group that is not there are null.
 func (b *batch) stages(which dyngraph.Which, keys []uint32) (whole group, each []group, err error) {
 	var values []condition.Wide
+	var lists [][]uint32
 	for _, c := range b.counts {
 		g, err := c.group(which, keys)
 		if err != nil {
@@ -18,7 +19,10 @@ func (b *batch) stages(which dyngraph.Which, keys []uint32) (whole group, each [
 		if g.values == nil {
 			g.values = make([]condition.Wide, len(c.x.stage.Aggregates))
 		}
-		values = append(values, g.values...)
+		if g.lists == nil {
+			g.lists = make([][]uint32, len(c.x.stage.Aggregates))
+		}
+		values, lists = append(values, g.values...), append(lists, g.lists...)
 	}
 	whole.holds = true
 	for i, c := range b.counts {
@@ -26,7 +30,7 @@ func (b *batch) stages(which dyngraph.Which, keys []uint32) (whole group, each [
 		whole.holds = whole.holds && each[i].holds
 		whole.rows += each[i].rows
 	}
-	whole.values = values
+	whole.values, whole.lists = values, lists
 	return whole, each, nil
 }
 
@@ -63,8 +67,7 @@ func (b *batch) compareStages(o *outcome, keys []uint32) error {
 			after.join(&now[i])
 		}
 	}
-	b.compare(o, keys, &before, &after)
-	return nil
+	return b.compare(o, keys, &before, &after)
 }
 
 // join notes the changes of another group.

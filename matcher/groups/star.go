@@ -1,7 +1,10 @@
 package groups
 
 import (
+	"math"
+
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/matcher/internal/residual"
 )
@@ -10,6 +13,7 @@ import (
 type starState struct {
 	tally
 	next *tally // with the staged batch; nil without one
+	lane *lane  // the edges by ts, if some are listed; nil otherwise
 }
 
 // newStar counts the rows of a hub in a view.
@@ -19,8 +23,16 @@ func (b *batch) newStar(hub uint32, which dyngraph.Which) (*starState, error) {
 	seen := make(map[uint32]struct{})
 	several := matcher.SeveralLabels(b.x.pattern.Edges[b.x.shape.member.edge].Label)
 	last := residual.None // neighbours of one label ascend
-	err := s.eachEdge(&b.x.shape.member, hub, func(_, other uint32) error {
+	var entries []entry
+	err := s.eachEdge(&b.x.shape.member, hub, func(e, other uint32) error {
 		st.add(s, 1)
+		if b.collects {
+			ts, err := starTime(s.view.Value(dyngraph.EdgeIndex(e), property.TS))
+			if err != nil {
+				return err
+			}
+			entries = append(entries, entry{ts: ts, edge: e, other: other})
+		}
 		if several {
 			seen[other] = struct{}{}
 		} else if other != last {
@@ -32,7 +44,43 @@ func (b *batch) newStar(hub uint32, which dyngraph.Which) (*starState, error) {
 	if several {
 		st.distinct = uint64(len(seen))
 	}
+	if b.collects {
+		l := newLane(entries)
+		st.lane = &l
+	}
 	return st, err
+}
+
+// starTime returns a ts as it is in the lane of a star: an edge without one comes before all others.
+func starTime(ts property.Value) (int64, error) {
+	if ts.IsNull() {
+		return math.MinInt64, nil
+	}
+	return ts.Whole(), near(ts)
+}
+
+// stage enters a changed edge into the lane, if there is one.
+func (st *starState) stage(s *search, n *dyngraph.NetEdge, other uint32) error {
+	if st.lane == nil {
+		return nil
+	}
+	ts, err := starTime(s.view.Value(n.Edge, property.TS))
+	if err != nil {
+		return err
+	}
+	if n.Sign == dyngraph.Inserted {
+		st.lane.enter(entry{ts: ts, edge: uint32(n.Edge), other: other})
+	} else if place, ok := st.lane.find(ts, uint32(n.Edge)); ok {
+		st.lane.leave(place)
+	}
+	return nil
+}
+
+// listed has a group list what a view has; see batch.listed.
+func (st *starState) listed(b *batch, g *group, which dyngraph.Which) {
+	if st.lane != nil {
+		b.listed(g, st.lane, st.lane.first, st.lane.end(), which)
+	}
 }
 
 // star changes the state of a hub by the changed edges, and notes the group if it begins or ends.
@@ -60,6 +108,9 @@ func (b *batch) star(hub uint32, changes []hubChange, o *outcome) error {
 			continue
 		}
 		next.add(s, sign)
+		if err := st.stage(s, n, s.vertices[h.member.other]); err != nil {
+			return err
+		}
 		orders[which].note(c.order)
 		touched[s.vertices[h.member.other]] = struct{}{}
 	}
@@ -78,10 +129,11 @@ func (b *batch) star(hub uint32, changes []hubChange, o *outcome) error {
 	keys := []uint32{hub}
 	before := st.tally.group(b.x, b.views[dyngraph.Old].view, keys)
 	after := next.group(b.x, b.views[dyngraph.New].view, keys)
+	st.listed(b, &before, dyngraph.Old)
+	st.listed(b, &after, dyngraph.New)
 	before.changed, before.least, before.most = orders[0].changed, orders[0].least, orders[0].most
 	after.changed, after.least, after.most = orders[1].changed, orders[1].least, orders[1].most
-	b.compare(o, keys, &before, &after)
-	return nil
+	return b.compare(o, keys, &before, &after)
 }
 
 // joined reports whether a view has an edge between a hub and another vertex that is a row.
@@ -106,4 +158,13 @@ func (b *batch) joined(which dyngraph.Which, hub, other uint32) (found bool, err
 		}
 	}
 	return found, nil
+}
+
+// settle makes the staged batch final.
+func (st *starState) settle() {
+	st.tally, st.next = *st.next, nil
+	if st.lane != nil {
+		st.lane.settle()
+		st.lane.compact()
+	}
 }

@@ -14,8 +14,6 @@ import (
 type windowState struct {
 	members, pivots lane
 	last            *cursor // of the new graph; nil for none
-	// Of the staged batch: places that it changes.
-	changedMembers, changedPivots []int64
 }
 
 // cursor is the tally of the members at places from lo to before hi that a view has. Both ends move on, never back.
@@ -102,9 +100,9 @@ func (b *windowBatch) stage(c hubChange) error {
 		return err
 	}
 	member := c.role == &b.x.shape.member
-	l, changed := &w.pivots, &w.changedPivots
+	l := &w.pivots
 	if member {
-		l, changed = &w.members, &w.changedMembers
+		l = &w.members
 		b.changes = append(b.changes, memberChange{ts.Whole(), c.order, int(which)})
 	}
 	if which == dyngraph.Old {
@@ -115,23 +113,13 @@ func (b *windowBatch) stage(c hubChange) error {
 		if member && w.last != nil && w.last.lo <= place && place < w.last.hi {
 			w.last.take(b.views[dyngraph.Old], b.batch, b.hub, l.at(place), -1)
 		}
-		l.at(place).state = inOld
-		*changed = append(*changed, place)
+		l.leave(place)
 		return nil
 	}
 	other := s.vertices[c.role.other]
-	place, last := l.insert(entry{ts: ts.Whole(), edge: uint32(n.Edge), other: other, state: inNew})
-	if !last {
-		for i, p := range *changed {
-			if p >= place {
-				(*changed)[i]++
-			}
-		}
-		if member {
-			w.last = nil
-		}
+	if !l.enter(entry{ts: ts.Whole(), edge: uint32(n.Edge), other: other}) && member {
+		w.last = nil
 	}
-	*changed = append(*changed, place)
 	return nil
 }
 
@@ -205,7 +193,7 @@ func (b *windowBatch) eachPivot(f func(place int64) (int64, error)) error {
 	type span struct{ from, to int64 } // places
 	var spans []span
 	l := &b.w.pivots
-	for _, place := range b.w.changedPivots {
+	for _, place := range b.w.pivots.changed {
 		spans = append(spans, span{place, place + 1})
 	}
 	for _, c := range b.changes {
@@ -256,6 +244,7 @@ func (b *windowBatch) pivot(place int64, o *outcome) (int64, error) {
 			return 0, err
 		}
 		groups[which] = c.group(b.x, b.views[which].view, keys)
+		b.listed(&groups[which], &b.w.members, c.lo, c.hi, dyngraph.Which(which))
 		if !h.monotone || p.state != inBoth || which != first || !groups[which].holds {
 			continue
 		}
@@ -271,8 +260,7 @@ func (b *windowBatch) pivot(place int64, o *outcome) (int64, error) {
 			b.noteMembers(&groups[which], which, p.ts)
 		}
 	}
-	b.compare(o, keys, &groups[0], &groups[1])
-	return place + 1, nil
+	return place + 1, b.compare(o, keys, &groups[0], &groups[1])
 }
 
 // within reports whether a pivot looks at a changed member that a view has.
@@ -296,7 +284,7 @@ func (b *windowBatch) noteMembers(g *group, which int, pivot int64) {
 // replaced counts the pivots that the batch replaces: both versions are of one group.
 func (b *windowBatch) replaced(o *outcome) error {
 	versions := make(map[uint32][2]int64) // by edge: places plus 1, by view
-	for _, place := range b.w.changedPivots {
+	for _, place := range b.w.pivots.changed {
 		e := b.w.pivots.at(place)
 		v := versions[e.edge]
 		v[e.state-inOld] = place + 1
@@ -320,9 +308,12 @@ func (b *windowBatch) replaced(o *outcome) error {
 				return err
 			}
 			groups[which] = c.group(b.x, b.views[which].view, keys)
+			b.listed(&groups[which], &b.w.members, lo, hi, dyngraph.Which(which))
 			b.noteMembers(&groups[which], which, p.ts)
 		}
-		b.compare(o, keys, &groups[0], &groups[1])
+		if err := b.compare(o, keys, &groups[0], &groups[1]); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -357,7 +348,7 @@ func (b *windowBatch) beforeChanged(place, to int64) int64 {
 			to = min(to, first)
 		}
 	}
-	for _, p := range b.w.changedPivots {
+	for _, p := range b.w.pivots.changed {
 		if p > place {
 			to = min(to, p)
 		}
@@ -431,9 +422,8 @@ func (b *windowBatch) move(c *cursor, lo, hi int64) error {
 
 // settle makes the staged batch final.
 func (w *windowState) settle() {
-	w.members.settle(w.changedMembers)
-	w.pivots.settle(w.changedPivots)
-	w.changedMembers, w.changedPivots = w.changedMembers[:0], w.changedPivots[:0]
+	w.members.settle()
+	w.pivots.settle()
 	if w.members.compact() {
 		w.last = nil
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -297,8 +298,8 @@ func (o *Output) record(t testing.TB, b *matcher.Batch, ev *matcher.Event) {
 		m.Index = uint64(len(o.Records))
 		m.Match = MatchOf(ev.View, ev.Rows, i)
 		m.IDs = identities(t, ev, i)
-		for a := range ev.Query.Extra() / matcher.AggregateWords {
-			m.Aggregates = append(m.Aggregates, string(ev.Query.AggregateOf(ev.Rows.Row(i), a).Append(nil)))
+		if ev.Query.Groups != nil {
+			m.Aggregates = AggregatesOf(ev.View, ev.Query, ev.Rows.Row(i))
 		}
 		if r.Anchored && ev.Query.Groups == nil && ev.AnchorEdge.Sign == ev.Sign &&
 			!slices.Contains(m.Match.Edges, r.AnchorEdge) &&
@@ -307,6 +308,22 @@ func (o *Output) record(t testing.TB, b *matcher.Batch, ev *matcher.Event) {
 		}
 		o.Records = append(o.Records, m)
 	}
+}
+
+// AggregatesOf returns the aggregates of a row of a query with WITH as text.
+func AggregatesOf(view dyngraph.View, q *matcher.Query, row []uint32) (all []string) {
+	for i, a := range q.Groups.Aggregates() {
+		if a.Function != matcher.Collect {
+			all = append(all, string(q.AggregateOf(row, i).Append(nil)))
+			continue
+		}
+		var list []Edge
+		for _, e := range q.ListOf(row, i) {
+			list = append(list, EdgeOf(view, dyngraph.EdgeIndex(e)))
+		}
+		all = append(all, fmt.Sprint(list))
+	}
+	return all
 }
 
 // anchorOf returns a net element by keys, and what orders it within its place.

@@ -66,6 +66,9 @@ func (c *Case) show(rng *rand.Rand, q *matcher.Query) {
 		if rng.IntN(2) == 0 {
 			q.Fields = append(q.Fields, matcher.Field{Name: a.Name, Element: condition.Ref{Aggregate: true, Index: i}})
 		}
+		if a.Function == matcher.Collect {
+			continue
+		}
 		w.scope.Aggregates = map[string]condition.Slot{a.Name: {Element: condition.Ref{Aggregate: true, Index: i},
 			Property: a.Name, Type: a.Type()}}
 	}
@@ -204,7 +207,12 @@ func dealt(q *matcher.Query, n int) []matcher.MatchClause {
 
 func (c *Case) aggregate(rng *rand.Rand, q *matcher.Query, name string) matcher.Aggregate {
 	w := &whereSource{Rand: rng, scope: ScopeOf(c.Schema, q), q: withoutPaths(q)}
-	switch rng.IntN(3) {
+	switch rng.IntN(4) {
+	case 3:
+		if a, ok := collect(rng, w.scope, w.q); ok {
+			a.Name = name
+			return a
+		}
 	case 0:
 		r := w.scope.Elements[w.element()].Ref
 		return matcher.Aggregate{Name: name, Function: matcher.CountDistinct, Of: &r}
@@ -223,6 +231,27 @@ func (c *Case) aggregate(rng *rand.Rand, q *matcher.Query, name string) matcher.
 	return matcher.Aggregate{Name: name}
 }
 
+// collect draws a list of edges whose label declares ts, or of a property of theirs.
+func collect(rng *rand.Rand, scope *condition.Scope, q *matcher.Query) (a matcher.Aggregate, ok bool) {
+	if len(q.Edges) == 0 {
+		return a, false
+	}
+	name := q.Edges[rng.IntN(len(q.Edges))].Name
+	of := scope.Elements[name].Ref
+	a = matcher.Aggregate{Function: matcher.Collect, Of: &of, Most: 1 + rng.IntN(4)}
+	var err error
+	if a.Time, err = condition.NewFormula(scope, read(name, "ts")); err != nil {
+		return a, false
+	}
+	if a.Distinct = rng.IntN(3) == 0; a.Distinct || rng.IntN(2) == 0 {
+		return a, true
+	}
+	if f, err := condition.NewFormula(scope, read(name, types[rng.IntN(len(types))].name)); err == nil {
+		a.Formula = f
+	}
+	return a, true
+}
+
 // having gives a stage conditions on its aggregates, those of earlier ones, and keys.
 func (c *Case) having(rng *rand.Rand, q *matcher.Query, stage int) {
 	w := &whereSource{Rand: rng, scope: ScopeOf(c.Schema, q), q: q}
@@ -233,9 +262,15 @@ func (c *Case) having(rng *rand.Rand, q *matcher.Query, stage int) {
 		known += len(q.Groups.Stages[s].Aggregates)
 	}
 	for i, a := range q.Groups.Aggregates()[:known] {
+		if a.Function == matcher.Collect {
+			continue
+		}
 		names = append(names, a.Name)
 		w.scope.Aggregates[a.Name] = condition.Slot{Element: condition.Ref{Aggregate: true, Index: i}, Property: a.Name,
 			Type: a.Type()}
+	}
+	if len(names) == 0 {
+		return
 	}
 	aggregate := func() *condition.Expr {
 		return &condition.Expr{Op: condition.OpAggregate, Text: names[rng.IntN(len(names))]}

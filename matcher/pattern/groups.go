@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 
-	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/matcher/condition"
 )
@@ -98,7 +97,7 @@ func (p *cypherBuilder) groups(ast *cypherQuery, src []byte, declared Declared) 
 		}
 		all = append(append(append(all, exprs...), more...), timings[s].exprs()...)
 	}
-	if err := p.groupReturns(r, ast.fields, b.keyScope()); err != nil {
+	if err := b.groupReturns(r, ast.fields, b.keyScope()); err != nil {
 		return nil, err
 	}
 	r.Parameters = parameters(append(all, ast.fields.values()...))
@@ -203,7 +202,7 @@ func (p *stageBuilder) items(at int, s *matcher.Stage, ast *cypherStage) (more [
 		if err != nil {
 			return nil, err
 		}
-		if a.Formula != nil {
+		if a.Function == matcher.Sum {
 			err = p.inScope(item.value)
 		} else if item.of != nil {
 			name, nameErr := p.variable(item.of, inWhere)
@@ -310,175 +309,4 @@ func (p *stageBuilder) sameKeys(at int, where position) error {
 	}
 	s.Vertices, s.Edges = first.Vertices, first.Edges
 	return nil
-}
-
-func (p *cypherBuilder) aggregateOf(item *cypherWithItem, scope *condition.Scope) (a matcher.Aggregate, err error) {
-	a.Function = item.function
-	if a.Name, err = p.variable(item.as, inWhere); err != nil {
-		return a, err
-	}
-	if item.of != nil {
-		name, err := p.variable(item.of, inWhere)
-		if err != nil {
-			return a, err
-		}
-		if !p.known(name) {
-			return a, p.fail(at(item.of.pos), "count names %s, which no MATCH mentions", short(name))
-		}
-		if p.isPath(name) {
-			return a, p.refusePath(item.of.pos, name)
-		}
-		if ref := scope.Elements[name].Ref; a.Function == matcher.CountDistinct {
-			a.Of = &ref
-		}
-	}
-	if item.value == nil {
-		return a, nil
-	}
-	var path string
-	item.value.Walk(func(n *condition.Expr) {
-		if n.Op == condition.OpProperty && p.isPath(n.Text) {
-			path = n.Text
-		}
-	})
-	if path != "" {
-		return a, p.refusePath(item.pos, path)
-	}
-	if err := p.readable(item.value, "sum names %s, which no MATCH mentions"); err != nil {
-		return a, err
-	}
-	if a.Formula, err = condition.NewFormula(scope, item.value); err != nil {
-		return a, p.located(err)
-	}
-	switch t := a.Formula.Type; {
-	case t.Kind == property.Float64:
-		return a, p.fail(at(item.pos), "a sum of float64 would depend on the order of the rows; declare the property "+
-			"as decimal(s)")
-	case !t.Exact():
-		return a, p.fail(at(item.pos), "sum takes int64 and decimal; this is a %v", t)
-	}
-	return a, nil
-}
-
-// keyScope is what expressions behind WITH may read: keys and the aggregates that it names, by their indexes in the
-// query.
-func (p *stageBuilder) keyScope() *condition.Scope {
-	q, scope := p.r.Query, p.elements
-	keys := &condition.Scope{Schema: scope.Schema, Parameters: scope.Parameters,
-		Elements: make(map[string]condition.Element), Aggregates: make(map[string]condition.Slot)}
-	for i, v := range q.Vertices {
-		keys.Elements[v.Name] = condition.Element{Ref: condition.Ref{Index: i}, Labels: scope.Elements[v.Name].Labels}
-	}
-	for i, e := range q.Edges {
-		keys.Elements[e.Name] = condition.Element{Ref: condition.Ref{Edge: true, Index: i},
-			Labels: scope.Elements[e.Name].Labels}
-	}
-	for i, a := range q.Groups.Aggregates() {
-		if p.carried[a.Name] {
-			keys.Aggregates[a.Name] = condition.Slot{Element: condition.Ref{Aggregate: true, Index: i},
-				Property: a.Name, Type: a.Type()}
-		}
-	}
-	return keys
-}
-
-// readsKeys refuses an expression behind WITH that reads an element which is no key.
-func (p *cypherBuilder) readsKeys(e *condition.Expr, keys *condition.Scope, clause string) (err error) {
-	e.Walk(func(n *condition.Expr) {
-		if err == nil && (n.Op == condition.OpAll || n.Op == condition.OpRise || n.Op == condition.OpSpan) {
-			err = p.fail(position{n.Pos.Line, n.Pos.Col}, inMatchAlone)
-		}
-		if err != nil || n.Op != condition.OpProperty {
-			return
-		}
-		if _, ok := keys.Elements[n.Text]; !ok {
-			err = p.fail(position{n.Pos.Line, n.Pos.Col}, "%s names %s, which is no key of WITH; behind WITH there "+
-				"are its keys and aggregates", clause, short(n.Text))
-		}
-	})
-	return err
-}
-
-// groupReturns fills in the fields of a query with WITH, by default all aggregates, and which keys it shows, by default
-// all of them.
-func (p *cypherBuilder) groupReturns(r *Rule, ast *cypherReturn, keys *condition.Scope) error {
-	q := r.Query
-	r.Everything = ast == nil || ast.star
-	taken := make(map[string]bool)
-	if r.Everything {
-		for i := range q.Vertices {
-			q.Groups.Shown = append(q.Groups.Shown, condition.Ref{Index: i})
-		}
-		for i := range q.Edges {
-			q.Groups.Shown = append(q.Groups.Shown, condition.Ref{Edge: true, Index: i})
-		}
-		for i, a := range q.Groups.Aggregates() {
-			if _, ok := keys.Aggregates[a.Name]; ok {
-				q.Fields = append(q.Fields, matcher.Field{Name: a.Name,
-					Element: condition.Ref{Aggregate: true, Index: i}})
-			}
-		}
-		for name := range keys.Elements {
-			taken[name] = true
-		}
-		for name := range keys.Aggregates {
-			taken[name] = true
-		}
-	}
-	if ast == nil {
-		return nil
-	}
-	for _, item := range ast.items {
-		f, err := p.groupField(item, keys)
-		if err != nil {
-			return err
-		}
-		if taken[f.Name] {
-			return p.fail(at(item.pos), "two fields are called %s; give one another name with AS", short(f.Name))
-		}
-		taken[f.Name] = true
-		if f.Formula == nil && !f.Element.Aggregate && f.Name == q.ElementName(f.Element) {
-			if !r.Everything {
-				q.Groups.Shown = append(q.Groups.Shown, f.Element)
-			}
-			continue // a record has every key under its name
-		}
-		q.Fields = append(q.Fields, f)
-	}
-	return nil
-}
-
-func (p *cypherBuilder) groupField(item *cypherItem, keys *condition.Scope) (f matcher.Field, err error) {
-	switch {
-	case item.element != nil:
-		if f.Name, err = p.variable(item.element, inReturn); err != nil {
-			return f, err
-		}
-		element, ok := keys.Elements[f.Name]
-		if !ok {
-			return f, p.fail(at(item.pos), "RETURN names %s, which is no key and no aggregate of WITH", short(f.Name))
-		}
-		f.Element = element.Ref
-	case item.value.Op == condition.OpAggregate:
-		f.Name = item.value.Text
-		slot, ok := keys.Aggregates[f.Name]
-		if !ok {
-			return f, p.fail(at(item.pos), "RETURN names %s, which the last WITH leaves out", short(f.Name))
-		}
-		f.Element = slot.Element
-	case item.as == nil && item.value.Op != condition.OpProperty:
-		return f, p.fail(at(item.pos), "the field has no name; write AS and one behind it")
-	default:
-		if err := p.readsKeys(item.value, keys, "RETURN"); err != nil {
-			return f, err
-		}
-		f.Name = item.value.Text + "." + item.value.Property
-		if f.Formula, err = condition.NewFormula(keys, item.value); err != nil {
-			return f, p.located(err)
-		}
-	}
-	if item.as != nil {
-		f.Name, err = p.variable(item.as, inWhere)
-	}
-	return f, err
 }

@@ -50,6 +50,11 @@ func groupAnswer(q *matcher.Query) string {
 			switch a.Function {
 			case matcher.CountDistinct:
 				of = "DISTINCT " + union.ElementName(*a.Of)
+			case matcher.Collect:
+				of = fmt.Sprintf("%v list of %d %s", a.Distinct, a.Most, union.ElementName(*a.Of))
+				if a.Formula != nil {
+					of += " " + a.Formula.Format(union.ElementName) + " " + a.Formula.Type.String()
+				}
 			case matcher.Sum:
 				of = a.Formula.Format(union.ElementName) + " " + a.Formula.Type.String()
 			}

@@ -1,6 +1,7 @@
 package pattern
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/alecthomas/participle/v2/lexer"
@@ -27,12 +28,14 @@ type cypherWithItem struct {
 	key      *cypherName // nil for an aggregate
 	function matcher.Function
 	of       *cypherName     // an element; nil for *
-	value    *condition.Expr // of sum
+	value    *condition.Expr // of sum; of collect, what is listed of the element
+	distinct bool            // of collect
+	most     int             // of collect
 	as       *cypherName
 }
 
 const withItems = "WITH takes vertices and edges as keys, and aggregates with names: count(*) AS n, count(x) AS n, " +
-	"count(DISTINCT x) AS n, sum(x.p) AS total"
+	"count(DISTINCT x) AS n, sum(x.p) AS total, collect(x)[..5] AS list"
 
 // with reads what stands behind the keyword t.
 func (p *parser) with(t lexer.Token) (*cypherWith, error) {
@@ -150,10 +153,10 @@ func (p *parser) aggregate(item *cypherWithItem) error {
 			return err
 		}
 	case "collect":
-		return p.fail(at(name.Pos), "collect is not supported yet; the keys and count say which group it is")
+		return p.collect(item, name)
 	case "min", "max", "avg", "stdev", "stdevp", "percentilecont", "percentiledisc":
-		return p.fail(at(name.Pos), "the aggregate %s is not supported; there are count and sum. An average is "+
-			"compared as in WHERE total > 100 * n", short(name.Value))
+		return p.fail(at(name.Pos), "the aggregate %s is not supported; there are count, sum and collect. An average "+
+			"is compared as in WHERE total > 100 * n", short(name.Value))
 	default:
 		return p.fail(at(name.Pos), "the function %s is no aggregate; %s", short(name.Value), withItems)
 	}
@@ -161,6 +164,51 @@ func (p *parser) aggregate(item *cypherWithItem) error {
 		return p.refuseExpression(")")
 	}
 	return nil
+}
+
+// collect reads collect(x)[..N] and collect(x.p)[..N] behind the first parenthesis.
+func (p *parser) collect(item *cypherWithItem, name lexer.Token) error {
+	item.function, item.distinct = matcher.Collect, p.keyword("DISTINCT")
+	t := p.token()
+	if item.of = p.name(); item.of == nil {
+		return p.fail(at(t.Pos), "unexpected %s; collect takes an edge, or a property of one", describe(t))
+	}
+	if p.accept(".") {
+		key := p.name()
+		if key == nil {
+			return p.fail(at(p.token().Pos), "unexpected %s; after the dot stands the name of a property",
+				describe(p.token()))
+		}
+		if item.distinct {
+			return p.fail(at(t.Pos), "collect(DISTINCT x.p) is not supported; collect(DISTINCT x) lists an edge "+
+				"once")
+		}
+		item.value = &condition.Expr{Op: condition.OpProperty, Pos: pos(t.Pos)}
+		var err error
+		if item.value.Text, err = p.variable(item.of, inWhere); err != nil {
+			return err
+		}
+		if item.value.Property, err = p.unquote(key); err != nil {
+			return err
+		}
+	}
+	if !p.accept(")") {
+		return p.fail(at(p.token().Pos), "unexpected %s; collect takes an edge, or a property of one",
+			describe(p.token()))
+	}
+	if !p.accept("[") {
+		return p.fail(at(name.Pos), "collect without a bound is not supported; write collect(t)[..5] "+
+			"for the 5 latest")
+	}
+	bound := p.token()
+	if p.accept(".") && p.accept(".") && p.token().Type == numberToken {
+		most, err := strconv.Atoi(p.next().Value)
+		if item.most = most; err == nil && 1 <= most && most <= matcher.MaxCollected && p.accept("]") {
+			return nil
+		}
+	}
+	return p.fail(at(bound.Pos), "the bound of collect is [..1] to [..%d]: so many are listed, the latest first",
+		matcher.MaxCollected)
 }
 
 // aggregateAhead reports whether the token is the name of an aggregate.

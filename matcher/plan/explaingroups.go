@@ -79,6 +79,15 @@ func aggregateText(union *matcher.Query, a *matcher.Aggregate) string {
 	switch a.Function {
 	case matcher.CountDistinct:
 		return "count(DISTINCT " + union.ElementName(*a.Of) + ")"
+	case matcher.Collect:
+		of := union.ElementName(*a.Of)
+		if a.Formula != nil {
+			of = a.Formula.Format(union.ElementName)
+		}
+		if a.Distinct {
+			of = "DISTINCT " + of
+		}
+		return fmt.Sprintf("collect(%s)[..%d]", of, a.Most)
 	case matcher.Sum:
 		return "sum(" + a.Formula.Format(union.ElementName) + ")"
 	}

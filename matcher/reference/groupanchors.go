@@ -57,7 +57,7 @@ func (b *Backend) changesOf(q *matcher.Query) (*groupChanges, error) {
 			c.nodes = append(c.nodes, n.ofGroups(stage))
 		}
 		for _, a := range stage.Aggregates {
-			if a.Formula != nil {
+			if a.Function == matcher.Sum {
 				n, err := nodeOf(a.Formula)
 				if err != nil {
 					return nil, err

@@ -15,6 +15,10 @@ import (
 func showing(view dyngraph.View, q *matcher.Query, x *groupRow) (all []any, err error) {
 	w := &where{view: view, q: q, bits: condition.WideBits}
 	for i, a := range q.Groups.Aggregates() {
+		if a.Function == matcher.Collect {
+			w.aggregates = append(w.aggregates, value{})
+			continue
+		}
 		wide := q.AggregateOf(x.shown, i)
 		v := value{null: wide.IsNull(), kind: a.Type().Kind, decimals: int(a.Type().Scale)}
 		if !v.null {
@@ -33,6 +37,12 @@ func showing(view dyngraph.View, q *matcher.Query, x *groupRow) (all []any, err 
 				return nil, err
 			}
 			all = append(all, w.value(n, x.keys).show())
+		case f.Element.Aggregate && q.Groups.Aggregates()[f.Element.Index].Function == matcher.Collect:
+			list, err := listing(view, q, x, f.Element.Index)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, list...)
 		case f.Element.Aggregate:
 			all = append(all, w.aggregates[f.Element.Index].show())
 		default:
@@ -40,6 +50,26 @@ func showing(view dyngraph.View, q *matcher.Query, x *groupRow) (all []any, err 
 		}
 	}
 	return all, nil
+}
+
+// listing is what a record shows of a list: edges with all their declared values, or what is listed of each.
+func listing(view dyngraph.View, q *matcher.Query, x *groupRow, at int) (all []any, err error) {
+	union := &matcher.Query{Vertices: q.Groups.Vertices, Edges: q.Groups.Edges}
+	a := q.Groups.Aggregates()[at]
+	for _, e := range q.ListOf(x.shown, at) {
+		r := slices.Repeat(row{unbound}, len(union.Vertices)+len(union.Edges))
+		if r[len(union.Vertices)+a.Of.Index] = e; a.Formula == nil {
+			all = append(append(all, e), valuesOf(view, union, r, *a.Of)...)
+			continue
+		}
+		n, err := nodeOf(a.Formula)
+		if err != nil {
+			return nil, err
+		}
+		w := &where{view: view, q: union, bits: 64}
+		all = append(all, w.value(n, r).show())
+	}
+	return append(all, "end"), nil
 }
 
 // show writes a value down.

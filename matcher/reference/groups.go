@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/matcher/condition"
 )
@@ -222,6 +223,15 @@ func (x *groupRow) aggregate(view dyngraph.View, q *matcher.Query, w *where) err
 	for s := range q.Groups.Stages {
 		stage, of := &q.Groups.Stages[s], &x.stages[s]
 		for _, a := range stage.Aggregates {
+			if a.Function == matcher.Collect {
+				list, err := collected(q.Groups, &a, of.rows, w)
+				if err != nil {
+					return err
+				}
+				x.shown = matcher.PutList(x.shown, list, a.Most)
+				having.aggregates = append(having.aggregates, value{null: true})
+				continue
+			}
 			units, err := aggregate(q.Groups, &a, of.rows, w)
 			if err != nil {
 				return err
@@ -276,6 +286,35 @@ func aggregate(g *matcher.Groups, a *matcher.Aggregate, rows []row, w *where) (*
 		}
 	}
 	return units, nil
+}
+
+// collected lists the images of an edge in rows: those with the greatest ts first, without ts last, then by identity;
+// what is listed of each is not null.
+func collected(g *matcher.Groups, a *matcher.Aggregate, rows []row, w *where) (list []uint32, err error) {
+	var n *node
+	if a.Formula != nil {
+		if n, err = nodeOf(a.Formula); err != nil {
+			return nil, err
+		}
+	}
+	at := len(g.Vertices) + a.Of.Index
+	for _, r := range rows {
+		if (n == nil || !w.value(n, r).null) && !(a.Distinct && slices.Contains(list, r[at])) {
+			list = append(list, r[at])
+		}
+	}
+	slices.SortFunc(list, func(e, f uint32) int {
+		x, y := dyngraph.EdgeIndex(e), dyngraph.EdgeIndex(f)
+		s, t := w.view.Value(x, property.TS), w.view.Value(y, property.TS)
+		if s.IsNull() != t.IsNull() {
+			return map[bool]int{true: 1, false: -1}[s.IsNull()]
+		}
+		if !s.IsNull() && s.Whole() != t.Whole() {
+			return map[bool]int{true: 1, false: -1}[s.Whole() < t.Whole()]
+		}
+		return compareEdges(w.view, x, y)
+	})
+	return list[:min(len(list), a.Most)], nil
 }
 
 // compareKeys orders rows of a query with WITH by their keys.

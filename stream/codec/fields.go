@@ -23,14 +23,15 @@ func (w *eventWriter) fieldColumns() {
 	}
 }
 
-// WideValues returns the values of the fields of a query with WITH for a row, in their order; of an element it is null.
+// WideValues returns the values of the fields of a query with WITH for a row, in their order; of an element or a list
+// it is null.
 func WideValues(q *matcher.Query, view dyngraph.View, row []uint32) []condition.Wide {
 	values := make([]condition.Wide, len(q.Fields))
 	for i := range q.Fields {
 		switch f := &q.Fields[i]; {
 		case f.Formula != nil:
 			values[i] = wideValue(q, view, row, f.Formula)
-		case f.Element.Aggregate:
+		case f.Element.Aggregate && !q.Groups.Aggregate(f.Element.Index).IsList():
 			values[i] = q.AggregateOf(row, f.Element.Index)
 		}
 	}
@@ -117,6 +118,8 @@ func (w *eventWriter) appendFields(b []byte) []byte {
 		}
 		b = append(appendString(b, f.Name), ':')
 		switch {
+		case f.Element.Aggregate && q.Groups.Aggregate(f.Element.Index).IsList():
+			b = w.appendList(b, f.Element.Index)
 		case f.Element.Aggregate:
 			b = appendWide(b, q.AggregateOf(w.row, f.Element.Index))
 		case f.Formula != nil && q.Groups != nil:

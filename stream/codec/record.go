@@ -246,7 +246,11 @@ func (w *eventWriter) appendEdge(b []byte, i int) []byte {
 	b = append(b, `,"to":`...)
 	b = append(b, s.quoted[to.start:to.end]...)
 	b = w.f.edges[i].mapped(b, e.label)
-	index := dyngraph.EdgeIndex(w.row[len(w.q.Vertices)+i])
+	return w.appendValues(b, dyngraph.EdgeIndex(w.row[len(w.q.Vertices)+i]), e.label)
+}
+
+// appendValues appends what an edge has beside its ends and its label.
+func (w *eventWriter) appendValues(b []byte, index dyngraph.EdgeIndex, label string) []byte {
 	a := w.ev.View.AttrOutside(index)
 	if a.ID != "" {
 		b = appendString(append(b, `,"id":`...), a.ID)
@@ -255,7 +259,7 @@ func (w *eventWriter) appendEdge(b []byte, i int) []byte {
 	if !w.e.opt.EchoProps {
 		a.Props = nil
 	}
-	return appendProps(b, w.columns, e.label, func(column int) property.Value {
+	return appendProps(b, w.columns, label, func(column int) property.Value {
 		return w.ev.View.Value(index, column)
 	}, a.Props)
 }

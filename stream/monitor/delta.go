@@ -59,6 +59,9 @@ type Field struct {
 	Value property.Value // null where it is an exact number beyond 64 bits, which a query with WITH can have
 	// Wide is the value of a field of a query with WITH.
 	Wide condition.Wide
+	// Of collect(x)[..N]: the edges, without names; of collect(x.p)[..N] the values.
+	Edges  []Edge
+	Values []property.Value
 }
 
 // Op returns "+" of what appears, "-" of what disappears, "~" of what goes on with other values, and "!" of a notice.
@@ -116,6 +119,16 @@ func declaredValues(view dyngraph.View, v dyngraph.VertexID) []property.Value {
 	return property.WithoutNulls(values)
 }
 
+// edgeOf returns an edge without a name.
+func edgeOf(view dyngraph.View, e dyngraph.EdgeIndex) Edge {
+	v, w, label := view.Edge(e)
+	from, to := view.Key(v), view.Key(w)
+	if !view.Graph().Directed() && from > to {
+		from, to = to, from
+	}
+	return Edge{From: from, To: to, Label: view.LabelName(label), Attr: view.Attr(e)}
+}
+
 // resolve sets the match to that of a row.
 func (d *Delta) resolve(ev *matcher.Event, row int) error {
 	q, view := ev.Pattern(), ev.View
@@ -131,20 +144,26 @@ func (d *Delta) resolve(ev *matcher.Event, row int) error {
 			Labels: slices.Collect(view.Labels(v).EachLabel()), Values: declaredValues(view, v)}
 	}
 	for i := range q.Edges {
-		e := ev.Rows.Edge(row, i)
-		v, w, label := view.Edge(e)
-		from, to := view.Key(v), view.Key(w)
-		if !view.Graph().Directed() && from > to {
-			from, to = to, from
-		}
-		d.Edges[i] = Edge{q.Edges[i].Name, from, to, view.LabelName(label), view.Attr(e)}
+		d.Edges[i] = edgeOf(view, ev.Rows.Edge(row, i))
+		d.Edges[i].Name = q.Edges[i].Name
 	}
 	d.Fields = nil
 	if q.Groups != nil {
 		for i, w := range codec.WideValues(q, view, ev.Rows.Row(row)) {
-			if f := &q.Fields[i]; f.Formula != nil || f.Element.Aggregate {
-				d.Fields = append(d.Fields, Field{f.Name, w.Narrow(), w})
+			f := &q.Fields[i]
+			if f.Formula == nil && !f.Element.Aggregate {
+				continue
 			}
+			field := Field{Name: f.Name, Value: w.Narrow(), Wide: w}
+			if at := f.Element.Index; f.Element.Aggregate && q.Groups.Aggregate(at).IsList() {
+				row := ev.Rows.Row(row)
+				if field.Values = codec.ListedValues(q, view, row, at); field.Values == nil {
+					for _, e := range q.ListOf(row, at) {
+						field.Edges = append(field.Edges, edgeOf(view, dyngraph.EdgeIndex(e)))
+					}
+				}
+			}
+			d.Fields = append(d.Fields, field)
 		}
 	} else if len(q.Fields) > 0 {
 		for i, v := range codec.FieldValues(q, view, ev.Rows.Row(row)) {
