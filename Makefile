@@ -127,8 +127,8 @@ ci-full: ## .ci/run and the long checks: more seeds, also under race; sanitizers
 
 # TIMES:TEST, so that each plays about a million batches against recomputation: conditions and parallel edges (S17),
 # thresholds, negation, paths, once. Together they take about 100 minutes of one processor.
-MILLION = 100:S17RandomBatches 300:S24BackendsPutOutTheSame 400:S25RandomBatches 280:S26BackendsPutOutTheSame \
-	2300:S27OnceEqualsTheFilteredOutput
+MILLION = 70:S17RandomBatches 1550:S24BackendsPutOutTheSame 600:S25RandomBatches 300:S26BackendsPutOutTheSame \
+	2100:S27OnceEqualsTheFilteredOutput
 SHARE   ?= 1
 
 .PHONY: million

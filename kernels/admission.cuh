@@ -6,7 +6,7 @@
 //   - admitsEdge: conditions on an edge alone (whether the search sees it, its truth words); admitsSlot: these, and its
 //     label.
 //   - admitsImage: conditions between the image of an edge and the images of others (parallel edges, symmetry).
-//   - holds (where.cuh): conditions on values of the images of several elements.
+//   - holds (holds.cuh): conditions on values of the images of several elements, and negations of one edge.
 #pragma once
 #include "state.cuh"
 #include "where.cuh"

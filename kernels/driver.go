@@ -147,7 +147,10 @@ func (g *GPU) load(cubins string) (err error) {
 		if err != nil {
 			return err
 		}
-		each := []*int{&g.info.BlocksEach, &g.info.RowBlocksEach}[i%2]
+		each := &g.info.BlocksEach
+		if forRows(i) {
+			each = &g.info.RowBlocksEach
+		}
 		if i < 2 || n < *each { // those that test conditions are to fit, too
 			*each = n
 		}

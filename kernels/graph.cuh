@@ -48,13 +48,18 @@ enum Operation : u32 {
     kAnd = 8,          // of three truth values
     kOr = 9,
     kNear = 10,        // whether a and b are at most left apart; null if a or b is
-    kHolds = 11        // ends a condition: it must have left 1
+    kHolds = 11,       // ends a condition: it must have left 1
+    // Not of a stack, and behind all conditions of a step: the match is blocked by an edge (holds.cuh) for which the
+    // next more instructions hold. It leads from the vertex at position at to that at position column, or to any one if
+    // that is kNone. left is its label and, in the upper half, its direction; right the label of the vertex that may be
+    // any.
+    kAbsent = 12
 };
 
 // Instr is an instruction of a condition on values of several elements.
 struct Instr {
     i64 left, right;
-    u32 op, at, column, unused;
+    u32 op, at, column, more;
 };
 
 // Labels is a range of labels of edges, from first to last, and how many ranges of the same set follow it, ascending.

@@ -67,9 +67,12 @@ type Labels struct {
 
 // Instr is an instruction of a condition on values of several elements: Operation of graph.cuh says what each does.
 type Instr struct {
-	Left, Right       int64
-	Op, At, Column, _ uint32
+	Left, Right          int64
+	Op, At, Column, More uint32
 }
+
+// BlockerAt is, among the images that an Instr behind OpAbsent reads, the edge that may block the match.
+const BlockerAt = MaxBacks
 
 // Operations of an Instr.
 const (
@@ -85,6 +88,7 @@ const (
 	OpOr
 	OpNear
 	OpHolds
+	OpAbsent
 )
 
 // Sizes, in bytes, of structures that only kernels read: Span of graph.cuh, Parked and State of state.cuh, Flats of

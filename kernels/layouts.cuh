@@ -47,6 +47,7 @@
     ASSERT_FIELD(Instr, op, 16, 4); \
     ASSERT_FIELD(Instr, at, 20, 4); \
     ASSERT_FIELD(Instr, column, 24, 4); \
+    ASSERT_FIELD(Instr, more, 28, 4); \
     ASSERT_SIZE(Labels, 12); \
     ASSERT_FIELD(Labels, first, 0, 4); \
     ASSERT_FIELD(Labels, last, 4, 4); \

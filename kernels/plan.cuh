@@ -8,6 +8,7 @@ constexpr u32 kMaxVertices = 32, kMaxBacks = 64;
 constexpr u32 kMaxSteps = kMaxBacks + 1;  // every step except the first maps at least one edge
 // index of the anchor's image in State.edge; an order with an anchor has fewer back edges
 constexpr u32 kAnchorAt = kMaxBacks - 1;
+constexpr u32 kBlockerAt = kMaxBacks;  // in an Instr behind kAbsent: the edge that may block the match
 
 enum Mode : u32 { kRows = 0, kCount = 1, kAny = 2 };
 
@@ -23,6 +24,13 @@ enum Rule : u32 { kByOrder = 0, kUnchanged = 1, kAnyEdge = 2, kInView = 3 };
 constexpr bool kWhere = true;
 #else
 constexpr bool kWhere = false;
+#endif
+
+// kDenies tells that a kernel tests negations of one edge, beside conditions.
+#if defined(MOTIFD_ABSENT)
+constexpr bool kDenies = true;
+#else
+constexpr bool kDenies = false;
 #endif
 
 // A back edge is loose when it may have several images between two given vertices: one for each label of several (which

@@ -1,7 +1,7 @@
 // Gen_candidates of GAMMA's Algorithm 1, 32 slots at a time. The warp reads the shortest of the neighbour ranges (it is
 // streamed). Each lane searches the other ranges for its own candidate. A ballot collects the results (DESIGN A7).
 #pragma once
-#include "admission.cuh"
+#include "holds.cuh"
 
 FN bool loose(const Back& b) { return b.label == kAnyLabel || b.dir == kEither || among(b.label); }
 

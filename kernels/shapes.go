@@ -52,15 +52,22 @@ func RunTasks(q Queue, p Runs) error {
 	return q.Launch("tasks", flat(q, int(p.Tasks)), flatThreads, BytesOf(&p))
 }
 
-// Searches are the kernels that search: for totals, and for rows; then those that test conditions.
-var Searches = [4]string{"wbm", "wbmrows", "wbmwhere", "wbmrowswhere"}
+// Searches are the kernels that search: for totals, and for rows; then those that test conditions; then the one for
+// rows that tests negations, too.
+var Searches = [5]string{"wbm", "wbmrows", "wbmwhere", "wbmrowswhere", "wbmrowsabsent"}
 
-// Kind says which of the kernels a search needs: for sorted rows or for totals, and with programs that test conditions
-// or without.
-type Kind struct{ Rows, Where bool }
+// forRows tells of a kernel of Searches whether it is one for rows.
+func forRows(i int) bool { return i%2 == 1 || i == len(Searches)-1 }
+
+// Kind says which of the kernels a search needs: for sorted rows or for totals, with programs that test conditions or
+// without, and with such for rows that test negations.
+type Kind struct{ Rows, Where, Absent bool }
 
 // search returns the number in Searches.
 func (k Kind) search() (i int) {
+	if k.Rows && k.Absent {
+		return len(Searches) - 1
+	}
 	if k.Rows {
 		i++
 	}

@@ -64,12 +64,10 @@ FN void combine(Stack& s, const Instr& x) {
     s.known = (s.known & ~1u) | known;
 }
 
-// holds reports whether the conditions hold of which a step maps the last element. image returns the image of a back
-// edge, or of kAnchorAt, and vertex that of a position.
+// evaluate reports whether the conditions in some instructions hold. image returns the image of a back edge, or of
+// kAnchorAt, and vertex that of a position.
 template <class Image, class Vertex>
-FN bool holds(const Graph& g, const Program& q, u32 step, Image image, Vertex vertex) {
-    if (!kWhere) return true;
-    Slice all = q.check[step];
+FN bool evaluate(const Graph& g, Slice all, Image image, Vertex vertex) {
     const Where& w = g.where;
     Stack s = {0, 0, 0, 0, 0};
     for (u32 i = all.first; i < all.first + all.number; i++) {

@@ -57,6 +57,9 @@ type Plan struct {
 	// EdgeLess lists pairs of parallel, interchangeable pattern edges whose mapped edges must ascend by identity.
 	EdgeLess [][2]int
 
+	// Absent are negations that a backend may test while it searches. It need not: package negation tests all of them.
+	Absent []Absent
+
 	// Groups is what a query with WITH reads; such a plan has no orders (DESIGN S24). nil otherwise.
 	Groups *GroupPlan
 	// Variants are the plans of Query.Variants, in their order, where the query has paths. All of the above but Query

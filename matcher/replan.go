@@ -77,6 +77,9 @@ func (e *Engine) misled(p *Plan, fresh []labelTriple) bool {
 	if len(p.Variants) > 0 {
 		return slices.ContainsFunc(p.Variants, func(v *Plan) bool { return e.misled(v, fresh) })
 	}
+	if misledAbsent(p, e.g) {
+		return true
+	}
 	for i, l := range p.VertexLabels {
 		if v := &p.Query.Vertices[i]; l != ResolveLabel(e.g, v.Label, v.AnyOf) {
 			return true

@@ -44,6 +44,7 @@ type listKey struct {
 type table struct {
 	programs []kernels.Program
 	tests    []bool // by program: only the kernels that test conditions can search it
+	absent   []bool // by program: it tests negations
 	where    *where
 	columns  map[listKey]uint32 // memo column
 	images   []uint32           // by image and column of a row: the column of the match's own row to copy
@@ -55,7 +56,8 @@ func newTable() *table { return &table{columns: map[listKey]uint32{}, where: new
 func compile(p *matcher.Plan, view dyngraph.View, f *candidates.Filter, t *table, opt Options) *compiled {
 	c := &compiled{layout: rowsort.NewLayout(view, p)}
 	n := len(p.Anchored)
-	of := representatives(p, opt.Apart)
+	// Images of a match have other negations to pass than the match.
+	of := representatives(p, opt.Apart || len(p.Absent) > 0)
 	c.rows = t.orders(p, of, f, kernels.ModeRows)
 	c.any = t.orders(p, of, f, kernels.ModeAny)
 	if len(of) < n && !hasLeaf(p) {
@@ -75,6 +77,7 @@ func compile(p *matcher.Plan, view dyngraph.View, f *candidates.Filter, t *table
 // add adds a program to the table and returns its index.
 func (t *table) add(k kernels.Program) uint32 {
 	t.programs, t.tests = append(t.programs, k), append(t.tests, tests(&k))
+	t.absent = append(t.absent, t.where.denies(&k))
 	return uint32(len(t.programs) - 1)
 }
 

@@ -96,6 +96,7 @@ type job struct {
 	memo     bool     // there is room for a memo
 	flat     bool     // some tasks are counts that can be made in blocks of matches
 	where    bool     // some programs test conditions
+	absent   bool     // some programs test negations
 
 	stride  int // words of a row in the row buffer: its group, vertices, edges, and zeros
 	columns int // vertices of the widest row
@@ -109,7 +110,9 @@ type job struct {
 }
 
 // kind returns which of the kernels the job needs.
-func (j *job) kind() kernels.Kind { return kernels.Kind{Rows: j.found == nil, Where: j.where} }
+func (j *job) kind() kernels.Kind {
+	return kernels.Kind{Rows: j.found == nil, Where: j.where, Absent: j.absent}
+}
 
 // shape chooses the grid of a job. Each warp may write a number of bytes (each) after the row buffer is full. Patterns
 // with many automorphisms write rows in large portions; their jobs have fewer warps, so that the row buffer keeps three
@@ -143,6 +146,7 @@ func (r *runner) begin(j *job) error {
 			j.columns = max(j.columns, int(p.Vertices))
 			j.stride = max(j.stride, int(1+p.Vertices+p.Edges))
 			j.where = j.where || r.table.tests[i]
+			j.absent = j.absent || r.table.absent[i]
 			j.flat = j.flat || !r.opt.NoFlat && p.Mode == kernels.ModeCount && p.Flat != 0
 			matches = max(matches, 1+int(p.Images))
 		}

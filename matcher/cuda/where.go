@@ -169,9 +169,74 @@ func (c *compiler) checks(w *where) {
 			}
 		}
 	}
+	absent := c.absent(w)
 	for i := range all {
-		c.k.Check[i] = w.add(all[i])
+		c.k.Check[i] = w.add(append(all[i], absent[i]...))
 	}
+}
+
+// absent returns, by step, the instructions of the negations that a search for rows tests once the step is mapped.
+func (c *compiler) absent(w *where) [][]kernels.Instr {
+	all := make([][]kernels.Instr, c.k.Steps)
+	if c.k.Mode != kernels.ModeRows {
+		return all
+	}
+	for i := range c.p.Absent {
+		a := &c.p.Absent[i]
+		if a.Label == matcher.UnknownLabel || a.Own == matcher.UnknownLabel {
+			continue // no edge blocks
+		}
+		from, to, out := a.Ends()
+		at := max(1, c.vertexStep[from]) // nothing is tested at the step that a task without an anchor maps
+		x := kernels.Instr{Op: kernels.OpAbsent, At: uint32(c.at[from]), Column: kernels.None,
+			Right: int64(kernels.AnyLabel)}
+		if to == matcher.Free {
+			x.Right = int64(a.Own)
+		} else {
+			at, x.Column = max(at, c.vertexStep[to]), uint32(c.at[to])
+		}
+		label, dir := kernels.AnyLabel, uint32(0)
+		if a.Label != matcher.AnyLabel {
+			label = w.among(matcher.EachLabel(a.Label)) // it may have parallel edges
+		}
+		switch {
+		case !c.p.Directed:
+		case a.Either:
+			dir = kernels.Either
+		case !out:
+			dir = uint32(dyngraph.In)
+		}
+		x.Left = int64(uint64(dir)<<32 | uint64(label))
+		var tested []kernels.Instr
+		for k := range a.Conditions {
+			of := &a.Conditions[k]
+			steps, ok := of.Stack()
+			if !ok {
+				panic(fmt.Sprintf("negation %d has a condition that matcher.AbsentOf does not let pass", a.Negation))
+			}
+			for _, s := range steps {
+				tested = append(tested, c.instr(w, of, s))
+			}
+			tested = append(tested, kernels.Instr{Op: kernels.OpHolds})
+			for _, r := range of.Elements {
+				if r.Index < len(c.edgeStep) {
+					at = max(at, c.edgeStep[r.Index])
+				}
+			}
+		}
+		x.More = uint32(len(tested))
+		all[at] = append(append(all[at], x), tested...)
+	}
+	return all
+}
+
+// denies reports whether a program tests negations.
+func (w *where) denies(k *kernels.Program) bool {
+	return slices.ContainsFunc(k.Check[:], func(s kernels.Slice) bool {
+		return slices.ContainsFunc(w.instrs[s.First:s.First+s.Number], func(x kernels.Instr) bool {
+			return x.Op == kernels.OpAbsent
+		})
+	})
 }
 
 // relations has, by relation, the bits of numbers below, at and above 0 that stand in it to 0.
@@ -190,7 +255,10 @@ func (c *compiler) instr(w *where, from *matcher.Condition, s condition.StackSte
 	switch s.Op {
 	case condition.StackSlot:
 		if r := from.Reads[s.Slot]; r.Element.Edge {
-			x.Op, x.At, x.Column = kernels.OpEdgeValue, c.slot[r.Element.Index], column(&w.ofEdges, r.Column)
+			x.Op, x.At, x.Column = kernels.OpEdgeValue, kernels.BlockerAt, column(&w.ofEdges, r.Column)
+			if r.Element.Index < len(c.slot) {
+				x.At = c.slot[r.Element.Index]
+			}
 		} else {
 			x.Op, x.At = kernels.OpVertexValue, uint32(c.at[r.Element.Index])
 			x.Column = column(&w.ofVertices, r.Column)

@@ -65,6 +65,9 @@ func (pl *Planner) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, err
 	if p.Conditions, err = q.Resolve(g); err != nil {
 		return nil, err
 	}
+	if p.Absent, err = matcher.AbsentOf(q, g); err != nil {
+		return nil, err
+	}
 	p.Own, p.OwnVertex = own(p)
 	p.Asked = asked(p)
 
