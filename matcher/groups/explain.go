@@ -15,6 +15,9 @@ func Explain(p *matcher.Plan, opt Options) string {
 	opt.EnsureDefaults()
 	x := newProgram(p, opt.HubDegree)
 	var b strings.Builder
+	if len(x.others) > 0 {
+		b.WriteString("shown for the shortest paths; the others have orders of their own\n")
+	}
 	b.WriteString("groups that a change concerns, from what is changed\n")
 	for e, of := range x.g.Edges {
 		fmt.Fprintf(&b, "  %s: %s\n", of.Name, x.steps(x.fromEdge[e], "it has the keys"))
@@ -85,6 +88,12 @@ func (x *program) shapeless() string {
 		return len(m.Edges) != 1 || len(m.Vertices) != 2
 	})
 	switch {
+	case len(x.others) > 0:
+		return "there are paths of several lengths"
+	case slices.ContainsFunc(x.stage.Aggregates, func(a matcher.Aggregate) bool {
+		return a.Function == matcher.Collect
+	}):
+		return "what is collected is looked up in the rows"
 	case !x.directed || slices.ContainsFunc(x.g.Edges, func(e matcher.QueryEdge) bool { return e.Either }):
 		return "an edge may lead either way"
 	case several:
