@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/stretchr/testify/require"
 
@@ -80,9 +79,6 @@ const tortureOnce = `
   - {name: alert, cypher: "MATCH (a:A)-[:T]->(b:B)", once: {per: [b], for: 600ms}}
   - {name: pairs, cypher: "MATCH (a:A)-[:T]->(b:B)", backfill: full}
 `
-
-// isWith tells whether a pattern has WITH, which goes with the changelog alone.
-func isWith(pattern string) bool { return strings.Contains(pattern, "WITH ") }
 
 // onceTold holds what the records of alert say beside those of pairs, which are its matches: no negative, one positive
 // a batch and key, each of which is one of its twin's, and all first positives of a key. It returns how many positives
