@@ -17,8 +17,10 @@ func (q *Query) CheckCompeting(directed bool) error {
 	if _, text := q.Competing(directed); text != "" {
 		return fmt.Errorf("%w %q: %w: %s", ErrQuery, q.Name, ErrCompeting, text)
 	}
-	if _, _, text := q.CompetingNegated(directed); text != "" {
-		return fmt.Errorf("%w %q: %w: in a negation, %s", ErrQuery, q.Name, ErrCompeting, text)
+	for _, of := range q.denying() {
+		if _, _, text := of.CompetingNegated(directed); text != "" {
+			return fmt.Errorf("%w %q: %w: in a negation, %s", ErrQuery, q.Name, ErrCompeting, text)
+		}
 	}
 	return nil
 }

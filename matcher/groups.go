@@ -33,6 +33,9 @@ type Stage struct {
 	// holds for each of its edges.
 	Rises []Rise `json:"rises,omitempty"`
 	Spans []Span `json:"spans,omitempty"`
+	// Negations block rows (DESIGN S25): a row that one of them blocks in a view is none of the stage there. The core
+	// is the elements of all stages, of which a negation names and reads those that the stage binds.
+	Negations []Negation `json:"negations,omitempty"`
 	// Vertices and Edges are the keys, as indexes of Groups.Vertices and Groups.Edges. All stages have the same.
 	Vertices   []int       `json:"vertices,omitempty"`
 	Edges      []int       `json:"edges,omitempty"`
@@ -61,13 +64,16 @@ func (q *Query) validateGroups(directed bool) error {
 		return q.bad("it has %d WITHs; a query has 1 to %d", n, MaxStages)
 	}
 	for s := range g.Stages {
-		if err := g.Stages[s].check(g); err != nil {
+		if err := g.Stages[s].check(g, directed); err != nil {
 			return q.bad("WITH %d %v", s+1, err)
 		}
 	}
 	last := &g.Stages[len(g.Stages)-1]
 	if len(last.Vertices) != len(q.Vertices) || len(last.Edges) != len(q.Edges) {
 		return q.bad("its keys are not those of the last WITH")
+	}
+	if n := g.Negations(); n > MaxNegations {
+		return q.bad("it has %d negations; a query has at most %d", n, MaxNegations)
 	}
 	known := 0
 	for s := range g.Stages {
@@ -110,7 +116,7 @@ func (q *Query) validateGroups(directed bool) error {
 func (q *Query) EmitsChanges() bool { return q.Groups != nil && !q.SilentChange }
 
 // check checks that all indexes of a stage are those of elements.
-func (s *Stage) check(g *Groups) error {
+func (s *Stage) check(g *Groups, directed bool) error {
 	within := func(all []int, n int) error {
 		for _, i := range all {
 			if i < 0 || i >= n {
@@ -134,6 +140,9 @@ func (s *Stage) check(g *Groups) error {
 		}
 	}
 	if err := union.checkRead(); err != nil {
+		return err
+	}
+	if err := s.checkNegations(union, directed); err != nil {
 		return err
 	}
 	isPath := func(r condition.Ref) bool { return r.Edge && g.Edges[r.Index].Hops != nil }
@@ -184,6 +193,7 @@ func (g *Groups) union(name string) *Query {
 	u := &Query{Name: name, Vertices: g.Vertices, Edges: g.Edges}
 	for s := range g.Stages {
 		u.Conditions = append(u.Conditions, g.Stages[s].Conditions...)
+		u.Negations = append(u.Negations, g.Stages[s].Negations...)
 		for _, a := range g.Stages[s].Aggregates {
 			if a.Formula != nil {
 				u.Fields = append(u.Fields, Field{Name: a.Name, Formula: a.Formula})
@@ -205,7 +215,8 @@ type GroupPlan struct {
 type StagePlan struct {
 	Conditions []Condition // of Stage.Conditions
 	Formulas   [][]Read    // by aggregate: where the slots of its formula are
-	Having     [][]Read    // by condition behind WITH: where its slots are; an aggregate has no column
+	Negations  []NegationPlan
+	Having     [][]Read // by condition behind WITH: where its slots are; an aggregate has no column
 }
 
 // PlanGroups resolves a query with WITH against a graph.
@@ -248,6 +259,10 @@ func (q *Query) resolveGroups(d declaration, resolve func(string, []string) dyng
 				}
 			}
 			of.Formulas = append(of.Formulas, reads)
+		}
+		var err error
+		if of.Negations, err = q.resolveNegations(s, d, resolve); err != nil {
+			return nil, err
 		}
 		for _, c := range stage.Having {
 			reads, err := q.columns(d, c.Slots)
@@ -302,7 +317,8 @@ func sameGroups(a, b *Groups) bool {
 		if !slices.EqualFunc(s.Matches, t.Matches, func(m, n MatchClause) bool {
 			return slices.Equal(m.Vertices, n.Vertices) && slices.Equal(m.Edges, n.Edges)
 		}) || !slices.Equal(s.Vertices, t.Vertices) || !slices.Equal(s.Edges, t.Edges) ||
-			!sameConditions(a.ofStage(s), b.ofStage(t)) || !sameKeys(s.Having, t.Having) ||
+			!sameConditions(a.ofStage(s), b.ofStage(t)) || !sameNegations(a.ofStage(s), b.ofStage(t)) ||
+			!sameKeys(s.Having, t.Having) ||
 			!slices.EqualFunc(s.Aggregates, t.Aggregates, sameAggregate) {
 			return false
 		}
@@ -320,6 +336,13 @@ func (p *GroupPlan) misled(q *Groups, g *dyngraph.Graph) bool {
 	for i, e := range q.Edges {
 		if p.EdgeLabels[i] != ResolveLabel(g, e.Label, e.AnyOf) {
 			return true
+		}
+	}
+	for s := range p.Stages {
+		for i := range p.Stages[s].Negations {
+			if p.Stages[s].Negations[i].misled(&q.Stages[s].Negations[i], g) {
+				return true
+			}
 		}
 	}
 	return false

@@ -11,7 +11,8 @@ func (g *Groups) HasPaths() bool { return (&Query{Edges: g.Edges}).HasPaths() }
 
 // ofStage returns the elements of all stages, with what a stage demands of its rows.
 func (g *Groups) ofStage(s *Stage) *Query {
-	return &Query{Vertices: g.Vertices, Edges: g.Edges, Conditions: s.Conditions, Rises: s.Rises, Spans: s.Spans}
+	return &Query{Vertices: g.Vertices, Edges: g.Edges, Conditions: s.Conditions, Rises: s.Rises, Spans: s.Spans,
+		Negations: s.Negations}
 }
 
 // GroupVariants returns the queries whose rows, together, are those of a query with WITH that has paths: one for each
@@ -44,7 +45,8 @@ func (q *Query) groupVariant(lengths []int) *Query {
 func (s *Stage) variantOf(of *Query) Stage {
 	image := of.image(0)
 	v := *s
-	v.Conditions, v.Rises, v.Spans, v.Matches, v.Edges, v.Aggregates = of.Conditions, nil, nil, nil, nil, nil
+	v.Conditions, v.Negations = of.Conditions, of.Negations
+	v.Rises, v.Spans, v.Matches, v.Edges, v.Aggregates = nil, nil, nil, nil, nil
 	for _, m := range s.Matches {
 		c := MatchClause{Vertices: slices.Clone(m.Vertices)}
 		for _, e := range m.Edges {

@@ -63,7 +63,7 @@ func (q *Query) CheckNegations(directed bool) error {
 		return fmt.Errorf("it has %d negations; a query has at most %d", n, MaxNegations)
 	}
 	if len(q.Negations) > 0 && q.Groups != nil {
-		return errors.New("negations do not go with WITH")
+		return errors.New("the negations of a query with WITH are those of its stages")
 	}
 	for i := range q.Negations {
 		if err := q.checkNegation(&q.Negations[i], directed); err != nil {
@@ -145,8 +145,8 @@ func (q *Query) checkNegation(n *Negation, directed bool) error {
 }
 
 // BlockedByItself returns an edge of the core whose image is a blocker of each match, by its index, or -1: the negation
-// is one edge without a condition, and demands no more than that edge has.
-func (q *Query) BlockedByItself(n *Negation) int {
+// is one edge without a condition, and demands no more than that edge has. has tells which edges each match has.
+func (q *Query) BlockedByItself(n *Negation, has func(edge int) bool) int {
 	if len(n.Edges) != 1 || len(n.Conditions) > 0 {
 		return -1
 	}
@@ -155,12 +155,15 @@ func (q *Query) BlockedByItself(n *Negation) int {
 		v, w := all.Vertices[of], all.Vertices[by]
 		return of == by || of >= len(q.Vertices) && demandsLess(v.Label, v.AnyOf, w.Label, w.AnyOf)
 	}
-	return slices.IndexFunc(q.Edges, func(e QueryEdge) bool {
+	for i, e := range q.Edges {
 		along := covers(deny.From, e.From) && covers(deny.To, e.To)
 		against := covers(deny.From, e.To) && covers(deny.To, e.From)
-		return e.Hops == nil && demandsLess(deny.Label, deny.AnyOf, e.Label, e.AnyOf) &&
-			(along && (deny.Either || !e.Either) || against && deny.Either)
-	})
+		if e.Hops == nil && has(i) && demandsLess(deny.Label, deny.AnyOf, e.Label, e.AnyOf) &&
+			(along && (deny.Either || !e.Either) || against && deny.Either) {
+			return i
+		}
+	}
+	return -1
 }
 
 // demandsLess reports whether what meets one demand for labels meets another one.

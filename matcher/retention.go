@@ -22,19 +22,22 @@ func RetentionWarnings(q *Query, labels []string, of func(label string) (ms int6
 		}
 		return least, name, ok
 	}
-	core, _, bounded := kept(q.Edges, func(a, b int64) bool { return a > b })
-	for i := range q.Negations {
-		n := &q.Negations[i]
-		blocker, name, ok := kept(n.Edges, func(a, b int64) bool { return a < b })
-		if !ok || bounded && blocker >= core {
-			continue
+	for s, deny := range q.denying() {
+		core, _, bounded := kept(q.coreEdges(s), func(a, b int64) bool { return a > b })
+		for i := range deny.Negations {
+			n := &deny.Negations[i]
+			blocker, name, ok := kept(n.Edges, func(a, b int64) bool { return a < b })
+			if !ok || bounded && blocker >= core {
+				continue
+			}
+			match := "edges of the match do not expire"
+			if bounded {
+				match = fmt.Sprintf("those of the match for %v", time.Duration(core)*time.Millisecond)
+			}
+			warnings = append(warnings, fmt.Sprintf("%s: edges %s are kept for %v, and %s (graph.retention); a match "+
+				"begins when they expire", deny.FormatNegation(n), name, time.Duration(blocker)*time.Millisecond,
+				match))
 		}
-		match := "edges of the match do not expire"
-		if bounded {
-			match = fmt.Sprintf("those of the match for %v", time.Duration(core)*time.Millisecond)
-		}
-		warnings = append(warnings, fmt.Sprintf("%s: edges %s are kept for %v, and %s (graph.retention); a match "+
-			"begins when they expire", q.FormatNegation(n), name, time.Duration(blocker)*time.Millisecond, match))
 	}
 	return warnings
 }

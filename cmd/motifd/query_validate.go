@@ -180,8 +180,12 @@ func describe(w io.Writer, q *matcher.Query, g *dyngraph.Graph) error {
 		e := &shape.Edges[p]
 		edges += fmt.Sprintf(", a path %s of %d to %d edges", e.Name, e.Hops.Least, e.Hops.Most)
 	}
-	if n := len(q.Negations); n > 0 {
-		what = ", " + plural(n, "negation")
+	denied := len(q.Negations)
+	if q.Groups != nil {
+		denied = q.Groups.Negations()
+	}
+	if denied > 0 {
+		what += ", " + plural(denied, "negation")
 	}
 	_, err := fmt.Fprintf(w, "%s: %s, %s%s\n", q.Name, vertices, edges, what)
 	if err != nil {

@@ -102,6 +102,9 @@ func (x *program) fits(g *dyngraph.Graph, n *dyngraph.NetEdge) bool {
 	if n.Sign == dyngraph.Deleted {
 		view = g.View(dyngraph.Old)
 	}
+	if slices.ContainsFunc(x.denied, func(d denial) bool { return d.Fits(n, view) }) {
+		return true
+	}
 	if n.Vertex {
 		for u, label := range x.pattern.Vertices {
 			if n.Revised && matcher.LabelFits(label, view.Label(n.From)) && x.mayChange(g, u, n.From) {

@@ -189,6 +189,12 @@ func (b *batch) group(which dyngraph.Which, keys []uint32) (group, error) {
 	for _, of := range b.lengths {
 		s := of.views[which]
 		s.found = func() error {
+			if is, err := s.blocked(s.view); is || err != nil {
+				if err == nil {
+					err = of.noteBlockers(s, &g)
+				}
+				return err
+			}
 			b.rows.add(s)
 			if b.delta != nil {
 				of.noteChanges(s, &g)
@@ -250,7 +256,7 @@ func (b *batch) orderOf(e dyngraph.EdgeIndex, which dyngraph.Which) (uint32, boo
 // revision returns the order of the version of a vertex that a view shows, if it is revised and that matters at the
 // pattern vertex.
 func (b *batch) revision(u int, v uint32, which dyngraph.Which) (uint32, bool) {
-	if !b.x.asked[u].Matters(b.graph, dyngraph.VertexID(v), nil) {
+	if !b.x.matters(b.graph, u, dyngraph.VertexID(v)) {
 		return 0, false
 	}
 	return b.revised(v, which)
@@ -326,13 +332,17 @@ func (b *batch) collectFrom(s *search, n *dyngraph.NetEdge, order uint32) error 
 		b.addKeys(s)
 		return nil
 	}
+	var err error
 	switch {
 	case !n.Vertex:
-		return b.fromEdge(s, n, order)
+		err = b.fromEdge(s, n, order)
 	case n.Revised:
-		return b.fromVertex(s, uint32(n.From))
+		err = b.fromVertex(s, uint32(n.From))
 	}
-	return nil
+	if err != nil {
+		return err
+	}
+	return b.collectDenied(s, n)
 }
 
 func (b *batch) fromEdge(s *search, n *dyngraph.NetEdge, order uint32) error {

@@ -41,6 +41,10 @@ type program struct {
 	at     int // index of the stage
 	first  int // index of its first aggregate
 
+	// denied are the negations of its stages (DESIGN S25). A program that counts a stage need not know what those of
+	// others ask of keys: where that matters, the keys themselves are changed.
+	denied []denial
+
 	// others are the same program for the other lengths of paths: of all stages or, of a program that counts, of its
 	// stage. Their rows belong to this one's groups.
 	others []*program
@@ -57,7 +61,7 @@ func newProgram(p *matcher.Plan, hubDegree int) *program {
 	x := all[0]
 	x.others = all[1:]
 	if n == 1 {
-		if len(p.Variants) == 0 {
+		if len(p.Variants)+len(x.denied) == 0 {
 			x.shape = shapeOf(x, hubDegree)
 		}
 		return x
@@ -127,6 +131,11 @@ func programOf(p *matcher.Plan, from, to int) *program {
 		slices.Sort(x.asked[v].Columns)
 	}
 	x.orders()
+	for at := from; at < to; at++ {
+		for i := range p.Groups.Stages[at].Negations {
+			x.deny(&g.Stages[at].Negations[i], &p.Groups.Stages[at].Negations[i])
+		}
+	}
 	return x
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/matcher/internal/residual"
 )
@@ -18,6 +19,10 @@ type search struct {
 	found                func() error // called for each whole assignment
 	work                 *residual.Work
 	extend               residual.Search
+	// Of negations: the search from a changed blocker, that for what blocks a row, and memory for these.
+	lead, test residual.Search
+	room       []uint32
+	values     []property.Value
 }
 
 func newSearch(x *program, g *dyngraph.Graph, which dyngraph.Which, w *residual.Work) *search {

@@ -47,13 +47,13 @@ func (x *program) show() {
 
 // reads reports whether a match depends on values of the images of a vertex, or shows them.
 func (x *program) reads(u int) bool {
-	return !x.asked[u].Nothing() || x.shown.whole[u] || !x.shown.reads[u].Nothing()
+	return x.asks(u) || x.shown.whole[u] || !x.shown.reads[u].Nothing()
 }
 
 // mayChange reports whether the revision of a data vertex, as the image of a vertex, may turn or change a match: it
 // matters (DESIGN S16), or another value is shown.
 func (x *program) mayChange(g *dyngraph.Graph, u int, v dyngraph.VertexID) bool {
-	return x.reads(u) && (x.asked[u].Matters(g, v, nil) || x.showsAnew(g, u, v))
+	return x.reads(u) && (x.matters(g, u, v) || x.showsAnew(g, u, v))
 }
 
 // showsAnew reports whether a revised data vertex is shown with other values, or another value is read for a field.

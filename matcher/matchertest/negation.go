@@ -21,10 +21,33 @@ func (c *Case) DenyRandomly(rng *rand.Rand, q *matcher.Query) {
 	}
 }
 
+// denyStages gives the stages of a query with WITH negations.
+func (c *Case) denyStages(rng *rand.Rand, q *matcher.Query) {
+	for s := range q.Groups.Stages {
+		stage := &q.Groups.Stages[s]
+		most := 1 + rng.IntN(2)
+		for range 6 { // most are of vertices that the stage does not bind
+			if len(stage.Negations) == most {
+				break
+			}
+			n := c.randomNegation(rng, q.OfStage(s))
+			before := stage.Negations
+			stage.Negations = append(slices.Clip(before), *n)
+			if q.Validate(c.Directed) != nil || q.CheckCompeting(c.Directed) != nil && !c.EdgeIDs {
+				stage.Negations = before
+			}
+		}
+	}
+}
+
 // Denied returns the case with random negations on all of its queries but some.
 func (c *Case) Denied(rng *rand.Rand) *Case {
 	return c.With(func(q *matcher.Query) {
-		if rng.IntN(5) > 0 {
+		switch {
+		case rng.IntN(5) == 0:
+		case q.Groups != nil:
+			c.denyStages(rng, q)
+		default:
 			c.DenyRandomly(rng, q)
 		}
 	})

@@ -21,35 +21,15 @@ func (b *Backend) turned(x *query, sign dyngraph.Sign, order uint32, to *collect
 	_, there := b.views(sign)
 	for i := range x.negations {
 		neg := &x.negations[i]
-		seen := make(map[*residual.Lead]map[string]bool)
 		s := &b.room.outer
 		s.View, s.Work, s.Admit = there, &b.work, nil
 		if err := neg.Changed(s, n, &b.room.begin, func(l *residual.Lead, row []uint32) error {
-			if seen[l] == nil {
-				seen[l] = make(map[string]bool)
-			}
-			key := keyOf(row, l.Named)
-			if seen[l][key] {
-				return nil
-			}
-			if len(seen[l]) < mostSeen {
-				seen[l][key] = true
-			}
 			return b.cores(x, l, neg.core[l], sign, order, row, to)
 		}); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// keyOf returns some columns of a row as a map's key.
-func keyOf(row []uint32, columns []int) string {
-	key := make([]byte, 0, 4*len(columns))
-	for _, c := range columns {
-		key = append(key, byte(row[c]), byte(row[c]>>8), byte(row[c]>>16), byte(row[c]>>24))
-	}
-	return string(key)
 }
 
 // cores extends the images of the core vertices that a change leads to, to rows of the core without own changes, and

@@ -1,6 +1,7 @@
 package pattern
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/alecthomas/participle/v2/lexer"
@@ -13,8 +14,11 @@ import (
 
 // clauseOf builds the elements of a MATCH, and returns what its WHERE demands beside the times of paths.
 func (p *cypherBuilder) clauseOf(m *cypherMatch) ([]*condition.Expr, error) {
-	if err := p.match(m); err != nil || m.where == nil {
+	if err := p.match(m); err != nil {
 		return nil, err
+	}
+	if p.pending(m); m.where == nil {
+		return nil, nil
 	}
 	return p.paths(m.where)
 }
@@ -64,6 +68,64 @@ func (p *stageBuilder) times(s *matcher.Stage) (err error) {
 	rows := &matcher.Query{Vertices: g.Vertices, Edges: g.Edges}
 	s.Conditions, err = p.timing.resolve(p.cypherBuilder, rows, s.Conditions, p.elements)
 	s.Rises, s.Spans = rows.Rises, rows.Spans
+	return err
+}
+
+// deny builds the negations of a stage, and returns the expressions that they have. They name what the stage may read.
+func (p *stageBuilder) deny(s *matcher.Stage) (exprs []*condition.Expr, err error) {
+	for _, n := range p.denied {
+		if err := p.namesVisible(n); err != nil {
+			return nil, err
+		}
+		isHidden := func(name string, _ int) bool { return !p.visible(name) }
+		maps.DeleteFunc(n.vertices, isHidden)
+		maps.DeleteFunc(n.edges, isHidden)
+	}
+	g := p.r.Query.Groups
+	of := &Rule{Query: &matcher.Query{Vertices: g.Vertices, Edges: g.Edges}, VertexLabels: p.r.VertexLabels,
+		EdgeLabels: p.r.EdgeLabels}
+	exprs, err = p.negations(of, p.elements, func(edge int) bool {
+		return slices.ContainsFunc(s.Matches, func(m matcher.MatchClause) bool {
+			return slices.Contains(m.Edges, edge)
+		})
+	})
+	s.Negations = of.Query.Negations
+	if all := g.Negations(); err == nil && all > matcher.MaxNegations {
+		return nil, p.fail(at(p.denied[len(p.denied)-1].pos), "the query has %d negations; at most %d are allowed", all,
+			matcher.MaxNegations)
+	}
+	return exprs, err
+}
+
+// namesVisible refuses a negation that names what the WITH before its stage leaves out.
+func (p *stageBuilder) namesVisible(n pendingNegation) (err error) {
+	check := func(name *cypherName) {
+		if name == nil || err != nil {
+			return
+		}
+		text := ""
+		if text, err = p.unquote(name); err != nil {
+			return
+		}
+		_, isVertex := n.vertices[text]
+		_, isEdge := n.edges[text]
+		if (isVertex || isEdge) && !p.visible(text) {
+			err = p.fail(at(name.pos), "the WITH before it leaves out %s; name it there as a key, or write another "+
+				"name", short(text))
+		}
+	}
+	for _, path := range n.paths {
+		check(path.head.name)
+		for _, hop := range path.hops {
+			check(hop.node.name)
+			if hop.edge != nil {
+				check(hop.edge.name)
+			}
+		}
+	}
+	if n.where != nil && err == nil {
+		err = p.inScope(n.where)
+	}
 	return err
 }
 

@@ -20,6 +20,7 @@ func (p *cypherBuilder) groups(ast *cypherQuery, src []byte, declared Declared) 
 	}
 	g := &matcher.Groups{}
 	wheres, timings := make([][]*condition.Expr, len(ast.stages)), make([]timing, len(ast.stages))
+	denied := make([][]pendingNegation, len(ast.stages))
 	ends := make([]stageEnd, len(ast.stages))
 	for s, stage := range ast.stages {
 		var of matcher.Stage
@@ -46,6 +47,7 @@ func (p *cypherBuilder) groups(ast *cypherQuery, src []byte, declared Declared) 
 			of.Matches = append(of.Matches, p.clause)
 		}
 		timings[s], p.timing = p.timing, timing{}
+		denied[s], p.denied = p.denied, nil
 		if err := p.checkJoined(stage, of.Matches, before.keys); err != nil {
 			return nil, err
 		}
@@ -70,6 +72,7 @@ func (p *cypherBuilder) groups(ast *cypherQuery, src []byte, declared Declared) 
 	if err != nil {
 		return nil, err
 	}
+	p.opt.OnePerLabel = onePerLabel
 	g.Vertices, g.Edges = union.Vertices, union.Edges
 	if e, text := g.Competing(p.opt.Directed); onePerLabel && text != "" {
 		return nil, p.fail(p.edgeAt[e], "%s", text)
@@ -89,7 +92,7 @@ func (p *cypherBuilder) groups(ast *cypherQuery, src []byte, declared Declared) 
 	for s, stage := range ast.stages {
 		exprs := append(slices.Clone(mapped[entriesOf(p.maps[:from.maps]):entriesOf(p.maps[:ends[s].maps])]),
 			wheres[s]...)
-		b.from, b.to, b.timing = from, ends[s], timings[s]
+		b.from, b.to, b.timing, b.denied = from, ends[s], timings[s], denied[s]
 		from = ends[s]
 		more, err := b.stage(s, stage, exprs)
 		if err != nil {
@@ -148,10 +151,15 @@ func (p *stageBuilder) stage(at int, ast *cypherStage, exprs []*condition.Expr) 
 	if err := p.times(s); err != nil {
 		return nil, err
 	}
+	denied, err := p.deny(s)
+	if err != nil {
+		return nil, err
+	}
 	more, err := p.items(at, s, ast)
 	if err != nil {
 		return nil, err
 	}
+	more = append(more, denied...)
 	where := position{ast.with.pos.Line, ast.with.pos.Column}
 	switch {
 	case len(s.Vertices)+len(s.Edges) == 0:
@@ -231,7 +239,8 @@ func (p *stageBuilder) items(at int, s *matcher.Stage, ast *cypherStage) (more [
 // inScope refuses an expression that reads an element which the WITH before the stage leaves out.
 func (p *stageBuilder) inScope(e *condition.Expr) (err error) {
 	e.Walk(func(n *condition.Expr) {
-		if err != nil || n.Op != condition.OpProperty && n.Op != condition.OpElement || p.visible(n.Text) {
+		_, ok := p.elements.Elements[n.Text] // of a negation's own elements there is more to come
+		if err != nil || n.Op != condition.OpProperty && n.Op != condition.OpElement || !ok || p.visible(n.Text) {
 			return
 		}
 		format := "the WITH before it leaves out %s; name it there as a key"

@@ -38,6 +38,10 @@ func groupAnswer(q *matcher.Query) string {
 		for _, of := range s.Spans {
 			fmt.Fprintf(&b, "\n%s", of.Format(name))
 		}
+		of := &matcher.Query{Vertices: g.Vertices, Edges: g.Edges, Negations: s.Negations}
+		for i := range s.Negations {
+			fmt.Fprintf(&b, "\n%s", of.FormatNegation(&s.Negations[i]))
+		}
 		b.WriteString("\nby")
 		for _, v := range s.Vertices {
 			fmt.Fprintf(&b, " %s", g.Vertices[v].Name)

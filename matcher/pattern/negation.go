@@ -124,21 +124,6 @@ func (p *parser) refuseNegations(e *condition.Expr) (err error) {
 	return err
 }
 
-// refuseInStages refuses the negations of a query with WITH.
-func (p *parser) refuseInStages(q *cypherQuery) error {
-	all := slices.Clip(q.matches)
-	for _, s := range q.stages {
-		all = append(all, s.matches...)
-	}
-	for _, m := range all {
-		for _, n := range m.negations {
-			return p.fail(at(n.pos), "a pattern behind NOT is not supported in a query with WITH; make a query "+
-				"without WITH of it")
-		}
-	}
-	return nil
-}
-
 // pendingNegation is a negation with the names that stand before it: its element names are those, and new ones.
 type pendingNegation struct {
 	*cypherNegation
@@ -152,11 +137,13 @@ func (p *cypherBuilder) pending(m *cypherMatch) {
 	}
 }
 
-// negations builds the negations of a query, and returns the expressions that they have.
-func (p *cypherBuilder) negations(r *Rule, scope *condition.Scope) (exprs []*condition.Expr, err error) {
+// negations builds the negations of a query, and returns the expressions that they have. has tells which edges each
+// match has.
+func (p *cypherBuilder) negations(r *Rule, scope *condition.Scope, has func(edge int) bool) (exprs []*condition.Expr,
+	err error) {
 	for _, n := range p.denied {
 		s := p.subBuilder(r.Query, n)
-		built, all, err := s.negation(r, n, scope)
+		built, all, err := s.negation(r, n, scope, has)
 		if err != nil {
 			return nil, err
 		}
@@ -188,8 +175,8 @@ func (p *cypherBuilder) subBuilder(q *matcher.Query, n pendingNegation) *cypherB
 }
 
 // negation builds a negation of a rule's query.
-func (p *cypherBuilder) negation(r *Rule, n pendingNegation, core *condition.Scope) (*matcher.Negation,
-	[]*condition.Expr, error) {
+func (p *cypherBuilder) negation(r *Rule, n pendingNegation, core *condition.Scope, has func(edge int) bool) (
+	*matcher.Negation, []*condition.Expr, error) {
 	q := r.Query
 	scope := &condition.Scope{Schema: core.Schema, Parameters: core.Parameters,
 		Elements: make(map[string]condition.Element)}
@@ -262,7 +249,7 @@ func (p *cypherBuilder) negation(r *Rule, n pendingNegation, core *condition.Sco
 		return nil, nil, p.located(err)
 	}
 	built.Conditions = append(p.ownLabelConditions(len(q.Vertices)), conditions...)
-	if e := q.BlockedByItself(built); e >= 0 {
+	if e := q.BlockedByItself(built, has); e >= 0 {
 		return nil, nil, p.fail(at(n.pos), "every match has what this denies: its edge %s; deny edges of another "+
 			"label, or add a condition, as in NOT EXISTS { (a)-[k:KNOWS]->(b) WHERE k.ts < t.ts }",
 			short(q.Edges[e].Name))

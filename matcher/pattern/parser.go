@@ -173,11 +173,6 @@ func (p *parser) query() (*cypherQuery, error) {
 			return nil, err
 		}
 	}
-	if len(q.stages) > 0 {
-		if err := p.refuseInStages(q); err != nil {
-			return nil, err
-		}
-	}
 	if begun {
 		p.accept(";")
 	}

@@ -109,7 +109,7 @@ func ParseRule(src []byte, opt Options, declared Declared) (*Rule, error) {
 	if r.Conditions, err = p.timing.resolve(p, q, r.Conditions, scope); err != nil {
 		return nil, err
 	}
-	denied, err := p.negations(r, scope)
+	denied, err := p.negations(r, scope, func(int) bool { return true })
 	if err != nil {
 		return nil, err
 	}

@@ -46,6 +46,10 @@ func explainGroups(p *matcher.Plan) string {
 		for _, of := range s.Spans {
 			fmt.Fprintf(&b, "where %s\n", of.Format(name))
 		}
+		core := q.OfStage(i)
+		for k := range core.Negations {
+			fmt.Fprintf(&b, "where %s\n", core.FormatNegation(&core.Negations[k]))
+		}
 		b.WriteString("group by")
 		for _, v := range s.Vertices {
 			fmt.Fprintf(&b, " %s", g.Vertices[v].Name)

@@ -14,7 +14,8 @@ type groupChanges struct {
 	edges, vertices [2]map[uint32]uint32 // orders by side: of edges by index, of revised vertices by id
 	before, after   *where
 	nodes           []*node // all conditions and formulas, of the elements of matcher.Groups
-	sums            int     // how many of the last of them are formulas, of which a value that differs matters
+	denials         [][]denial
+	sums            int // how many of the last of them are formulas, of which a value that differs matters
 }
 
 // side is the index of a sign.
@@ -72,7 +73,10 @@ func (b *Backend) changesOf(q *matcher.Query) (*groupChanges, error) {
 	if c.before, err = newWhere(b.graph.View(dyngraph.Old), union); err != nil {
 		return nil, err
 	}
-	c.after, err = newWhere(b.graph.View(dyngraph.New), union)
+	if c.after, err = newWhere(b.graph.View(dyngraph.New), union); err != nil {
+		return nil, err
+	}
+	c.denials, err = b.denialsOf(g)
 	return c, err
 }
 
@@ -114,7 +118,7 @@ func (c *groupChanges) matters(u int, r row) bool {
 			}
 		}
 	}
-	return held != holds
+	return held != holds || c.mattersDenied(u, r)
 }
 
 func (c *groupChanges) valueOf(w *where, n *node, r row) property.Value {
@@ -166,6 +170,8 @@ func (c *groupChanges) anchor(sign dyngraph.Sign, q *matcher.Query, x, y *groupR
 				}
 			}
 		}
+		c.turnedBy(g, s, x.stages[s].rows, &y.stages[s], side(-sign), take)
+		c.turnedBy(g, s, y.stages[s].rows, &x.stages[s], side(sign), take)
 	}
 	return anchor, found
 }

@@ -145,6 +145,10 @@ func (c *groupChanges) changedAt(q *matcher.Query, old, now *groupRow) (anchor u
 			}
 		}
 	}
+	for i := range q.Groups.Stages {
+		c.turnedBy(q.Groups, i, old.stages[i].rows, &now.stages[i], side(dyngraph.Inserted), take)
+		c.turnedBy(q.Groups, i, now.stages[i].rows, &old.stages[i], side(dyngraph.Deleted), take)
+	}
 	return anchor, found
 }
 

@@ -22,8 +22,9 @@ type groupRow struct {
 
 // stageRows are the rows of a stage: all elements of matcher.Groups; what the stage does not bind is unbound.
 type stageRows struct {
-	rows  []row
-	holds bool // there is a row, and the conditions behind WITH are true
+	rows    []row
+	blocked []blockedRow
+	holds   bool // there is a row, and the conditions behind WITH are true
 }
 
 const unbound = ^uint32(0)
@@ -36,19 +37,27 @@ func groupsOf(ctx context.Context, view dyngraph.View, q *matcher.Query, seeds m
 	var steps uint64
 	groups := make(map[string]*groupRow)
 	for s := range g.Stages {
-		joined, tried, err := stageRowsOf(ctx, view, g, s, seeds, meter)
+		joined, blocked, tried, err := stageRowsOf(ctx, view, g, s, seeds, meter)
 		steps += tried
 		if err != nil {
 			return nil, steps, err
 		}
-		for _, r := range joined {
+		stageOf := func(r row) *stageRows {
 			keys := keysOf(g, &g.Stages[s], r)
 			x := groups[keys.key()]
 			if x == nil {
 				x = &groupRow{keys: keys, stages: make([]stageRows, len(g.Stages))}
 				groups[keys.key()] = x
 			}
-			x.stages[s].rows = append(x.stages[s].rows, r)
+			return &x.stages[s]
+		}
+		for _, r := range joined {
+			of := stageOf(r)
+			of.rows = append(of.rows, r)
+		}
+		for _, r := range blocked {
+			of := stageOf(r.row)
+			of.blocked = append(of.blocked, r)
 		}
 	}
 	w, err := newWhere(view, &matcher.Query{Vertices: g.Vertices, Edges: g.Edges})
@@ -63,9 +72,10 @@ func groupsOf(ctx context.Context, view dyngraph.View, q *matcher.Query, seeds m
 	return groups, steps, nil
 }
 
-// stageRowsOf joins the matches of the clauses of a stage: of a later one for the keys of seeds.
+// stageRowsOf joins the matches of the clauses of a stage: of a later one for the keys of seeds. Those that a negation
+// blocks are no rows.
 func stageRowsOf(ctx context.Context, view dyngraph.View, g *matcher.Groups, at int, seeds map[string]row,
-	meter *matcher.Meter) (rows []row, steps uint64, err error) {
+	meter *matcher.Meter) (rows []row, blocked []blockedRow, steps uint64, err error) {
 	stage := &g.Stages[at]
 	joined := []row{slices.Repeat(row{unbound}, widthOf(g))}
 	if at > 0 {
@@ -75,7 +85,7 @@ func stageRowsOf(ctx context.Context, view dyngraph.View, g *matcher.Groups, at 
 		found, tried, err := kinds(ctx, view, clauseQuery(g, m), meter)
 		steps += tried
 		if err != nil {
-			return nil, steps, err
+			return nil, nil, steps, err
 		}
 		var next []row
 		for _, r := range joined {
@@ -92,9 +102,11 @@ func stageRowsOf(ctx context.Context, view dyngraph.View, g *matcher.Groups, at 
 	w, err := newWhere(view, &matcher.Query{Vertices: g.Vertices, Edges: g.Edges, Conditions: stage.Conditions,
 		Rises: stage.Rises, Spans: stage.Spans})
 	if err != nil {
-		return nil, steps, err
+		return nil, nil, steps, err
 	}
-	return slices.DeleteFunc(joined, func(r row) bool { return !(&along{w, edgesOf(g, r)}).holds(r) }), steps, nil
+	joined = slices.DeleteFunc(joined, func(r row) bool { return !(&along{w, edgesOf(g, r)}).holds(r) })
+	rows, blocked, err = denied(ctx, view, g, stage, joined)
+	return rows, blocked, steps, err
 }
 
 // seeded returns rows with the keys bound, and nothing else: of those that are in a view.
@@ -124,7 +136,7 @@ func seedsOf(ctx context.Context, q *matcher.Query, meter *matcher.Meter, views 
 	seeds := make(map[string]row)
 	var steps uint64
 	for _, view := range views {
-		rows, tried, err := stageRowsOf(ctx, view, q.Groups, 0, nil, meter)
+		rows, _, tried, err := stageRowsOf(ctx, view, q.Groups, 0, nil, meter)
 		steps += tried
 		if err != nil {
 			return nil, steps, err

@@ -64,6 +64,7 @@ type search struct {
 	back   [][]int                                       // pattern edges to vertices mapped earlier, by step
 	row    row
 	mapped []bool // pattern vertices
+	shared int    // how many of the first pattern vertices may have one image among themselves
 	found  []row
 	steps  uint64
 	meter  *matcher.Meter
@@ -147,7 +148,8 @@ func (s *search) vertex(step int) error {
 		if err := s.step(); err != nil {
 			return err
 		}
-		if !admits(s.q.Vertices[u].Label, s.q.Vertices[u].AnyOf, s.view.LabelName(s.view.Label(v))) || s.isMapped(v) {
+		if s.isMapped(u, v) ||
+			!admits(s.q.Vertices[u].Label, s.q.Vertices[u].AnyOf, s.view.LabelName(s.view.Label(v))) {
 			continue
 		}
 		s.row[u], s.mapped[u] = uint32(v), true
@@ -160,9 +162,10 @@ func (s *search) vertex(step int) error {
 	return nil
 }
 
-func (s *search) isMapped(v dyngraph.VertexID) bool {
-	for u, mapped := range s.mapped {
-		if mapped && s.row[u] == uint32(v) {
+// isMapped tells whether a vertex is the image of another pattern vertex than u, which may not share it.
+func (s *search) isMapped(u int, v dyngraph.VertexID) bool {
+	for w, mapped := range s.mapped {
+		if mapped && s.row[w] == uint32(v) && max(u, w) >= s.shared {
 			return true
 		}
 	}
@@ -212,12 +215,18 @@ func admits(label string, anyOf []string, have string) bool {
 	return label == "" || label == have
 }
 
-// isTaken tells whether one of the step's back edges before the i-th is mapped to the data edge. Those of earlier
-// steps have other ends.
+// isTaken tells whether one of the back edges of this step before the i-th, or of an earlier step, is mapped to the
+// data edge. Those of earlier steps can be where vertices share images.
 func (s *search) isTaken(step, i int, d dyngraph.EdgeIndex) bool {
-	for _, at := range s.back[step][:i] {
-		if s.row[len(s.q.Vertices)+at] == uint32(d) {
-			return true
+	for at := range step + 1 {
+		back := s.back[at]
+		if at == step {
+			back = back[:i]
+		}
+		for _, e := range back {
+			if s.row[len(s.q.Vertices)+e] == uint32(d) {
+				return true
+			}
 		}
 	}
 	return false

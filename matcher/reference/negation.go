@@ -39,6 +39,7 @@ func newBlockers(ctx context.Context, view dyngraph.View, q *matcher.Query, n *m
 		alone.Edges = append(alone.Edges, e)
 	}
 	s := newSearch(ctx, view, alone, nil)
+	s.shared = len(b.named) // what a negation says of them is about its own vertices
 	if err := s.vertex(0); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package residual
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"motifd/dyngraph"
@@ -42,12 +43,13 @@ func NewNegation(core *Pattern, of *matcher.Negation, conditions []matcher.Condi
 		p.Edges = append(p.Edges, Edge{From: e.From, To: e.To, Either: e.Either})
 		own = append(own, e.From, e.To)
 	}
-	// Own vertices differ from each other and from the named ones, own edges from each other.
+	// Own vertices differ from each other and from the named ones, own edges from each other; named vertices where the
+	// core has them differ.
 	slices.Sort(own)
 	own = slices.Compact(own)
 	for _, v := range own {
 		for _, w := range own {
-			if v != w {
+			if v != w && (max(v, w) >= n.vertices || slices.Contains(core.VertexDiffers[v], w)) {
 				p.VertexDiffers[v] = append(p.VertexDiffers[v], w)
 			}
 		}
@@ -138,11 +140,21 @@ func asked(vertices int, conditions []matcher.Condition) []matcher.Asked {
 
 // Resolve looks up the labels of the own elements, which a batch may have brought.
 func (n *Negation) Resolve(g *dyngraph.Graph) {
-	for v, of := range n.Of.Vertices {
-		n.Pattern.Vertices[n.vertices+v] = matcher.ResolveLabel(g, of.Label, of.AnyOf)
+	var vertices, edges []dyngraph.LabelID
+	for _, of := range n.Of.Vertices {
+		vertices = append(vertices, matcher.ResolveLabel(g, of.Label, of.AnyOf))
 	}
-	for e, of := range n.Of.Edges {
-		n.Pattern.Edges[n.edges+e].Label = matcher.ResolveLabel(g, of.Label, of.AnyOf)
+	for _, of := range n.Of.Edges {
+		edges = append(edges, matcher.ResolveLabel(g, of.Label, of.AnyOf))
+	}
+	n.SetLabels(vertices, edges)
+}
+
+// SetLabels gives the own elements their labels, resolved.
+func (n *Negation) SetLabels(vertices, edges []dyngraph.LabelID) {
+	copy(n.Pattern.Vertices[n.vertices:], vertices)
+	for e, l := range edges {
+		n.Pattern.Edges[n.edges+e].Label = l
 	}
 }
 
@@ -157,11 +169,16 @@ func (n *Negation) Fits(net *dyngraph.NetEdge, view dyngraph.View) bool {
 	return (!net.Vertex || net.Revised) && n.Pattern.Fits(net, view, n.vertices, n.edges)
 }
 
-// Changed calls f with a row of own elements and the core vertices that they lead to, for each own element that a net
-// element can be the image of. The rows are extended by the search, whose view has the net element; a revised vertex is
-// tried where it matters. The lead says what a row has; f must not keep it.
+// mostSeen bounds the sets of images by which Changed knows that they were told. It tells of those beyond once for each
+// row that has them.
+const mostSeen = 1 << 16
+
+// Changed calls f with the images of the core vertices that a net element leads to, once for each set of them: in a row
+// of which f reads what the lead names, and which it must not keep. The element is tried as each own element that it
+// can be the image of, a revised vertex where it matters. The search has the view, which has the net element.
 func (n *Negation) Changed(s *Search, net *dyngraph.NetEdge, room *[]uint32,
 	f func(l *Lead, row []uint32) error) error {
+	seen := make(map[*Lead]map[string]bool)
 	return n.Pattern.Begin(net, s.View, n.vertices, n.edges, room, func(r condition.Ref, row []uint32) error {
 		var l *Lead
 		switch {
@@ -172,10 +189,31 @@ func (n *Negation) Changed(s *Search, net *dyngraph.NetEdge, room *[]uint32,
 		default:
 			l = &n.FromVertex[r.Index-n.vertices]
 		}
-		s.Found = func(row []uint32) (bool, error) { return true, f(l, row) }
+		if seen[l] == nil {
+			seen[l] = make(map[string]bool)
+		}
+		s.Found = func(row []uint32) (bool, error) {
+			key := l.key(row)
+			if seen[l][key] {
+				return true, nil
+			}
+			if len(seen[l]) < mostSeen {
+				seen[l][key] = true
+			}
+			return true, f(l, row)
+		}
 		_, err := s.Run(l.Order, row)
 		return err
 	})
+}
+
+// key returns the images of what the lead names as a map's key.
+func (l *Lead) key(row []uint32) string {
+	key := make([]byte, 0, 4*len(l.Named))
+	for _, v := range l.Named {
+		key = binary.LittleEndian.AppendUint32(key, row[v])
+	}
+	return string(key)
 }
 
 // Rows has a search call its Found with each row of the negation for a row of the core; more is false if Found ended
