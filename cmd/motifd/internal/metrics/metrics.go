@@ -3,6 +3,7 @@ package metrics
 import (
 	"math/big"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -54,6 +55,7 @@ type Metrics struct {
 	skipped              *prometheus.CounterVec
 	once                 *prometheus.CounterVec
 	searchSeconds, steps *prometheus.CounterVec
+	byQuery              []*prometheus.CounterVec // those with the label query
 
 	intentWait                             prometheus.Histogram
 	publishSeconds, commitSeconds, latency prometheus.Histogram
@@ -77,6 +79,9 @@ func New(opt Options) *Metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "motifd_" + name, Help: help}, labels)
 		m.Registry.MustRegister(c)
+		if slices.Contains(labels, "query") {
+			m.byQuery = append(m.byQuery, c)
+		}
 		return c
 	}
 	histogram := func(name, help string, buckets []float64) prometheus.Histogram {
@@ -215,10 +220,8 @@ func (m *Metrics) Step(s stream.StepStats) {
 		m.outRecords.WithLabelValues(r.Query, r.Sign.String(), strconv.FormatBool(r.Snapshot)).Add(float64(r.Records))
 	}
 	if ch := s.Batch.Change; ch != nil && ch.Add == nil {
-		gone := prometheus.Labels{"query": ch.Remove}
-		for _, c := range []*prometheus.CounterVec{m.matches, m.outRecords, m.truncated, m.suspended, m.skipped, m.once,
-			m.searchSeconds, m.steps} {
-			c.DeletePartialMatch(gone)
+		for _, c := range m.byQuery {
+			c.DeletePartialMatch(prometheus.Labels{"query": ch.Remove})
 		}
 	}
 }
