@@ -41,6 +41,9 @@ func TestExplainRecipes(t *testing.T) {
 	rules["denied.cypher"] = "MATCH (a:Account)-[t:TRANSFER]->(b:Account)-[u:TRANSFER]->(c:Account) WHERE " +
 		"t.ts < u.ts <= t.ts + $day AND NOT (a)-[:SIGN_IN]-(c) AND NOT EXISTS { (b)-[w:WITHDRAW]->(x:Account) WHERE " +
 		"t.ts < w.ts < u.ts }\n"
+	rules["lone.cypher"] = "MATCH (s:Account)-[t:TRANSFER]->(m:Account) WHERE NOT EXISTS { (m)-[u:TRANSFER]->" +
+		"(:Account)<-[:TRANSFER]-(s) } WITH m, count(*) AS n, collect(t)[..3] AS latest WHERE n >= 5 " +
+		"RETURN m, n, latest\n"
 	rules["star.cypher"] = "MATCH (s:Account)-[t:TRANSFER]->(m:Account) WITH m, count(DISTINCT s) AS n WHERE n >= 5 " +
 		"RETURN m, n\n"
 	dir := write(t, rules)
@@ -89,6 +92,6 @@ func TestExplainAnalyze(t *testing.T) {
 	require.True(t, strings.HasPrefix(out, succeed(t, dir, "explain", "pair.cypher", "--graph=u.jsonl").stdout), out)
 	require.NotContains(t, out, "label not seen")
 	require.Contains(t, out, "sample: 3 updates, 0 records refused, in batches of 10000; the graph has 5 vertices")
-	require.Regexp(t, ` pair +666\.7 +0\.0 `, out)
+	require.Regexp(t, ` pair +666\.7 +0\.0 +0\.0 `, out)
 	require.Contains(t, motifd(t, dir, "explain", "pair.cypher", "--analyze=-").stderr, "--analyze: the updates")
 }

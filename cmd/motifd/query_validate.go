@@ -34,7 +34,7 @@ are played twice with the engine that motifd run has: one by one, and in batches
   share             how many of the updates concern the query; others cost it nothing
   steps             candidates tried by the search; the same on each machine
   us, ms            search time on this machine, summed over threads
-  + and -           matches that appear and disappear
+  +, - and ~        matches that appear, disappear, and show another value (WITH)
 
 Below them are the costliest update and vertex, the memory of the state that is kept of hubs (thresholds), and the
 limits that were met: engine.limits with their defaults, or those of the configuration. Queries come in the order of

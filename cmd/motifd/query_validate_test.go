@@ -17,6 +17,7 @@ import (
 var estimated = map[string]string{
 	"busy.cypher": "MATCH (:Account)-[o:TRANSFER]->(m:Account) MATCH (s:Account)-[t:TRANSFER]->(m) " +
 		"WHERE 0 <= o.ts - t.ts <= $day WITH m, o, count(DISTINCT s) AS n WHERE n >= 20 RETURN m, o, n",
+	"heavy.cypher": "MATCH (:Account)-[t:TRANSFER]->(m:Account) WITH m, count(*) AS n WHERE n >= 30 RETURN m, n",
 	"chain.cypher": "MATCH (a:Account)-[t:TRANSFER*1..3]->(b:Account) WHERE motifd.increasing(t) AND " +
 		"motifd.span(t) <= $day AND all(e IN t WHERE e.amount > 9000)",
 	"once_only.cypher": "MATCH (a:Account)-[t:TRANSFER]->(b:Account) WHERE t.amount > 9000 AND " +
@@ -53,7 +54,7 @@ func TestQueryValidateEstimates(t *testing.T) {
 	files := map[string]string{"head.jsonl": strings.Join(lines[:cut], ""), "tail.jsonl": strings.Join(lines[cut:], "")}
 	more := write(t, files)
 	head, tail := filepath.Join(more, "head.jsonl"), filepath.Join(more, "tail.jsonl")
-	common := []string{"--properties=aml/properties.yaml", "--param=day=24h", "--threads=1"}
+	common := []string{"--properties=aml/properties.yaml", "--param=day=24h", "--threads=1", "--on-change=emit"}
 	var patterns, queries []string
 	for name := range estimated {
 		patterns, queries = append(patterns, name), append(queries, "--query="+name)
@@ -81,7 +82,8 @@ func TestQueryValidateEstimates(t *testing.T) {
 			matched++
 		}
 	}
-	require.Equal(t, 3, matched)
+	require.Equal(t, 4, matched)
+	require.Positive(t, got["heavy"].Changed)
 	require.Zero(t, got["absent"].Concerned)
 	require.Contains(t, got["absent"].Warnings[0], "WIRE")
 	large := uint64(0) // payments that the conditions on one edge let pass

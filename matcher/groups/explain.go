@@ -28,6 +28,9 @@ func Explain(p *matcher.Plan, opt Options) string {
 				"it has the keys"))
 		}
 	}
+	for i := range x.denied {
+		x.explainDenial(&b, &x.denied[i])
+	}
 	if len(x.counts) == 0 {
 		fmt.Fprintf(&b, "counted from the keys: %s\n", x.steps(x.fromKeys, "nothing more"))
 		b.WriteString(x.kept())
@@ -39,6 +42,19 @@ func Explain(p *matcher.Plan, opt Options) string {
 	b.WriteString("nothing is kept of hubs, since there are several stages: each such group is counted anew in both " +
 		"graphs\n")
 	return b.String()
+}
+
+// explainDenial shows how a changed edge of a blocker leads to groups.
+func (x *program) explainDenial(b *strings.Builder, d *denial) {
+	for i, e := range d.Of.Edges {
+		lead := &d.FromEdge[i]
+		var named []string
+		for _, v := range lead.Named {
+			named = append(named, x.g.Vertices[v].Name)
+		}
+		fmt.Fprintf(b, "  %s behind NOT, over %s: %s\n", e.Name, strings.Join(named, ", "),
+			x.steps(d.toKeys[lead], "it has the keys"))
+	}
 }
 
 // steps draws an order; none is said of one without steps.
@@ -90,10 +106,8 @@ func (x *program) shapeless() string {
 	switch {
 	case len(x.others) > 0:
 		return "there are paths of several lengths"
-	case slices.ContainsFunc(x.stage.Aggregates, func(a matcher.Aggregate) bool {
-		return a.Function == matcher.Collect
-	}):
-		return "what is collected is looked up in the rows"
+	case len(x.denied) > 0:
+		return "a pattern behind NOT blocks rows"
 	case !x.directed || slices.ContainsFunc(x.g.Edges, func(e matcher.QueryEdge) bool { return e.Either }):
 		return "an edge may lead either way"
 	case several:

@@ -124,6 +124,7 @@ const block = 1000
 type batchesOf struct {
 	blocks             []effort // of closed blocks, and perhaps the open one; missing at the end: none
 	positive, negative matcher.Count
+	changed            matcher.Count
 	left               map[string]uint64 // groups that were left out, by limit
 	truncated          uint64            // batches
 	once               uint64
@@ -166,6 +167,7 @@ func (of *batchesOf) note(at int, q *matcher.QuerySummary) {
 	}
 	of.blocks[at].add(q)
 	of.positive, of.negative = of.positive.Add(q.Positive), of.negative.Add(q.Negative)
+	of.changed = of.changed.Add(q.Changed)
 	of.once += q.Once
 	if q.Skipped > 0 {
 		of.left[q.Cause.String()] += q.Skipped

@@ -27,8 +27,8 @@ func (r *Report) Print(w io.Writer) error {
 	if _, err := fmt.Fprint(w, "\n1,000 updates\n"); err != nil {
 		return err
 	}
-	err = r.table(w, "query\t+\t-\tsteps: median\tworst\tms: median\tworst", func(q *Query) string {
-		return fmt.Sprintf("%.1f\t%.1f\t%s", q.Positive, q.Negative, q.Thousand.row(1e3))
+	err = r.table(w, "query\t+\t-\t~\tsteps: median\tworst\tms: median\tworst", func(q *Query) string {
+		return fmt.Sprintf("%.1f\t%.1f\t%.1f\t%s", q.Positive, q.Negative, q.Changed, q.Thousand.row(1e3))
 	})
 	if err != nil {
 		return err

@@ -48,6 +48,7 @@ type Query struct {
 	Thousand Cost     `json:"per_1000_updates"`
 	Positive float64  `json:"positive_per_1000"`
 	Negative float64  `json:"negative_per_1000"`
+	Changed  float64  `json:"changed_per_1000"`       // of queries with WITH
 	Once     uint64   `json:"once_dropped,omitempty"` // positives that the query's once dropped
 	Worst    *Update  `json:"worst_update,omitempty"`
 	Vertex   *Vertex  `json:"costliest_vertex,omitempty"`
@@ -144,7 +145,7 @@ func (q *Query) batches(b *Batches, of *batchesOf) {
 	q.Thousand = Cost{spread(steps), spread(seconds)}
 	if b.updates > 0 {
 		per := block / float64(b.updates)
-		q.Positive, q.Negative = float(of.positive)*per, float(of.negative)*per
+		q.Positive, q.Negative, q.Changed = float(of.positive)*per, float(of.negative)*per, float(of.changed)*per
 	}
 	q.Once = of.once
 	for _, name := range slices.Sorted(maps.Keys(of.left)) {
