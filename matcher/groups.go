@@ -36,7 +36,8 @@ type Stage struct {
 	// Negations block rows (DESIGN S25): a row that one of them blocks in a view is none of the stage there. The core
 	// is the elements of all stages, of which a negation names and reads those that the stage binds.
 	Negations []Negation `json:"negations,omitempty"`
-	// Vertices and Edges are the keys, as indexes of Groups.Vertices and Groups.Edges. All stages have the same.
+	// Vertices and Edges are the keys, as indexes of Groups.Vertices and Groups.Edges. A stage has those of the one
+	// before it, and perhaps others behind them.
 	Vertices   []int       `json:"vertices,omitempty"`
 	Edges      []int       `json:"edges,omitempty"`
 	Aggregates []Aggregate `json:"aggregates"`
@@ -77,17 +78,23 @@ func (q *Query) validateGroups(directed bool) error {
 	}
 	known := 0
 	for s := range g.Stages {
-		known += len(g.Stages[s].Aggregates)
-		if !slices.Equal(g.Stages[s].Vertices, last.Vertices) || !slices.Equal(g.Stages[s].Edges, last.Edges) {
-			return q.bad("WITH %d has other keys than the last", s+1)
+		at := &g.Stages[s]
+		known += len(at.Aggregates)
+		if v, e := len(at.Vertices), len(at.Edges); v > len(last.Vertices) || e > len(last.Edges) ||
+			!slices.Equal(at.Vertices, last.Vertices[:v]) || !slices.Equal(at.Edges, last.Edges[:e]) ||
+			s > 0 && (v < len(g.Stages[s-1].Vertices) || e < len(g.Stages[s-1].Edges)) {
+			return q.bad("WITH %d has keys that a later one has not", s+1)
 		}
-		for _, c := range g.Stages[s].Having {
+		for _, c := range at.Having {
 			if err := q.checkElements(c.Elements); err != nil {
 				return q.bad("%v", err)
 			}
 			for _, r := range c.Elements {
-				if r.Aggregate && r.Index >= known {
+				switch {
+				case r.Aggregate && r.Index >= known:
 					return q.bad("WITH %d reads an aggregate of a later one", s+1)
+				case r.Edge && r.Index >= len(at.Edges), !r.Aggregate && !r.Edge && r.Index >= len(at.Vertices):
+					return q.bad("WITH %d reads a key of a later one", s+1)
 				}
 			}
 		}

@@ -19,16 +19,18 @@ import (
 // TestS24BackendsPutOutTheSame drives two engines, one on cpu and one on reference, through random batches with groups:
 // conditions, parallel edges, replaced edges, revised vertices and edges that expire.
 func TestS24BackendsPutOutTheSame(t *testing.T) {
-	var seen struct{ batches, begins, ends, changes, lists, revised, parallel, expired, stages int }
+	var seen struct{ batches, begins, ends, changes, lists, revised, parallel, expired, stages, further int }
 	all := func() bool {
 		return min(seen.begins, seen.ends, seen.changes, seen.lists, seen.revised, seen.parallel, seen.expired,
-			seen.stages) > 8
+			seen.stages, seen.further) > 8
 	}
 	matchertest.ForSeedsUntil(t, 12, all, func(t *testing.T, rng *rand.Rand) {
 		c := groupCase(rng)
-		several := map[string]bool{}
+		several, further := map[string]bool{}, map[string]bool{}
 		for _, q := range c.Queries {
 			several[q.Name] = q.Groups != nil && len(q.Groups.Stages) > 1
+			further[q.Name] = several[q.Name] && len(q.Vertices)+len(q.Edges) >
+				len(q.Groups.Stages[0].Vertices)+len(q.Groups.Stages[0].Edges)
 		}
 		kept := []int64{0, 1 + rng.Int64N(3), 1000 * (1 + rng.Int64N(30))}[rng.IntN(3)]
 		for _, out := range playBackends(t, rng, c, kept) {
@@ -43,6 +45,7 @@ func TestS24BackendsPutOutTheSame(t *testing.T) {
 					seen.changes += count(r.Sign == dyngraph.Changed)
 					seen.lists += count(slices.ContainsFunc(r.Aggregates, isList))
 					seen.stages += count(several[r.Query])
+					seen.further += count(further[r.Query])
 				}
 			}
 		}
@@ -306,4 +309,27 @@ func TestS24Stages(t *testing.T) {
 	step("+ m y T ts=9 amount=5", "+gather m [2 2]", "+pass m [10.00 9.00]")
 	step("+ c m T ts=3 amount=1", "-pass m [10.00 9.00]", "+gather m [3 2]")
 	step("- a m T", "-gather m [2 2]") // c has two senders before it still
+}
+
+// TestS24FurtherKeys has a second WITH add a key: one match for each account that a busy one pays.
+func TestS24FurtherKeys(t *testing.T) {
+	w := paymentsWorld(t)
+	const cypher = "MATCH ()-[i:T]->(m) WITH m, count(*) AS n WHERE n >= 2 " +
+		"MATCH (m)-[o:T]->(d) WITH d, m, n, sum(o.amount) AS total WHERE total >= n"
+	w.register(w.query("each", cypher))
+	w.register(w.query("tell", cypher+" RETURN n, total", changing))
+	step := func(text string, want ...string) {
+		t.Helper()
+		msgs := w.messages(text)
+		w.shows(w.cpu.Batch(msgs), want...)
+		w.shows(w.other.Batch(msgs), want...)
+	}
+	step("+ a m T; + m x T amount=3; + m y T amount=1")
+	step("+ b m T", "+each m x [2 3.00]", "+tell m x [2 3.00]")
+	step("+ m y T amount=4", "+each m y [2 4.00]", "+tell m y [2 4.00]")
+	step("+ c m T", "~tell m x [3 3.00]", "~tell m y [3 4.00]")
+	step("+ d m T", "-each m x [3 3.00]", "-tell m x [3 3.00]", "~tell m y [4 4.00]")
+	step("- m y T; + m z T amount=9", "-each m y [4 4.00]", "-tell m y [4 4.00]", "+each m z [4 9.00]",
+		"+tell m z [4 9.00]")
+	step("- a m T; - b m T; - c m T", "-each m z [4 9.00]", "-tell m z [4 9.00]")
 }

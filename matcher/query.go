@@ -120,7 +120,7 @@ type Query struct {
 	Fields []Field `json:"fields,omitempty"`
 
 	// Groups are the stages of a query with WITH (DESIGN S24); nil without. Vertices and Edges are its keys then, in
-	// the order of the first WITH: an end of an edge that is no key is -1.
+	// the order in which WITHs name them: an end of an edge that is no key is -1.
 	Groups *Groups `json:"groups,omitempty"`
 
 	Unit     Unit     `json:"unit"`

@@ -38,9 +38,10 @@ type batch struct {
 	keys     map[string][]uint32 // of the groups that the batch may change
 	hubs     map[uint32][]hubChange
 	rows     accumulator
-	counts   []*batch // of a query with several stages: one that counts each
-	lengths  []*batch // itself and, with the same keys, those of program.others
-	revising bool     // the batch revises vertices
+	counts   []*batch         // of a query with several stages: one that counts each
+	counted  map[string]group // groups of a stage that have fewer keys than the query, by view and keys
+	lengths  []*batch         // itself and, with the same keys, those of program.others
+	revising bool             // the batch revises vertices
 	// stateless has no state used: vertices are revised that matter to the query.
 	stateless bool
 	// sums, distinct and collects tell what the aggregates need of the rows of a hub.

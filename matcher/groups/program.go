@@ -13,6 +13,7 @@ type program struct {
 	plan  *matcher.Plan
 	query *matcher.Query
 	g     *matcher.Groups
+	// stage is the last of the program's: it has the keys.
 	stage *matcher.Stage
 	// aggregates are those of all stages.
 	aggregates []*matcher.Aggregate
@@ -103,7 +104,7 @@ func othersOf(all []*program, at, first int) (others []*program) {
 // programOf makes a program of the stages from one to before another.
 func programOf(p *matcher.Plan, from, to int) *program {
 	g := p.Query.Groups
-	x := &program{plan: p, query: p.Query, g: g, stage: &g.Stages[from], own: make([]bool, len(g.Edges)),
+	x := &program{plan: p, query: p.Query, g: g, stage: &g.Stages[to-1], own: make([]bool, len(g.Edges)),
 		aggregates: g.Aggregates(), directed: p.Directed, ownEdge: make([][]*matcher.Condition, len(g.Edges)),
 		asked: make([]matcher.Asked, len(g.Vertices)),
 		pattern: residual.Pattern{Vertices: p.Groups.VertexLabels, VertexDiffers: make([][]int, len(g.Vertices)),
@@ -180,9 +181,9 @@ func (x *program) addAsked(stage *matcher.Stage, of *matcher.StagePlan) {
 			switch {
 			case r.Element.Aggregate:
 			case r.Element.Edge:
-				reads[k].Element.Index = x.stage.Edges[r.Element.Index]
+				reads[k].Element.Index = stage.Edges[r.Element.Index]
 			default:
-				reads[k].Element.Index = x.stage.Vertices[r.Element.Index]
+				reads[k].Element.Index = stage.Vertices[r.Element.Index]
 			}
 		}
 		read(len(c.Elements), reads, &matcher.Condition{Condition: c, Reads: reads})

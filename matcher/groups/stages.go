@@ -1,6 +1,9 @@
 package groups
 
 import (
+	"encoding/binary"
+	"slices"
+
 	"motifd/dyngraph"
 	"motifd/matcher/condition"
 )
@@ -11,7 +14,7 @@ func (b *batch) stages(which dyngraph.Which, keys []uint32) (whole group, each [
 	var values []condition.Wide
 	var lists [][]uint32
 	for _, c := range b.counts {
-		g, err := c.group(which, keys)
+		g, err := c.groupOf(which, b.x, keys)
 		if err != nil {
 			return whole, nil, err
 		}
@@ -26,12 +29,47 @@ func (b *batch) stages(which dyngraph.Which, keys []uint32) (whole group, each [
 	}
 	whole.holds = true
 	for i, c := range b.counts {
-		each[i].holds = each[i].rows > 0 && c.x.having(c.views[which].view, keys, values)
+		each[i].holds = each[i].rows > 0 && c.x.having(c.views[which].view, b.x.project(keys, c.x), values)
 		whole.holds = whole.holds && each[i].holds
 		whole.rows += each[i].rows
 	}
 	whole.values, whole.lists = values, lists
 	return whole, each, nil
+}
+
+// project returns the keys of another program's stage: its vertices and its edges are the first ones.
+func (x *program) project(keys []uint32, to *program) []uint32 {
+	v, e := len(to.stage.Vertices), len(to.stage.Edges)
+	n := len(x.stage.Vertices)
+	if v == n && e == len(x.stage.Edges) {
+		return keys
+	}
+	return slices.Concat(keys[:v], keys[n:][:e])
+}
+
+// groupOf counts the group of a stage that keys of another program belong to. Where a later stage has further keys,
+// many of these belong to one group, which is counted once.
+func (b *batch) groupOf(which dyngraph.Which, of *program, keys []uint32) (group, error) {
+	own := of.project(keys, b.x)
+	if len(own) == len(keys) {
+		return b.group(which, own)
+	}
+	var room [16]byte
+	text := append(room[:0], byte(which))
+	for _, k := range own {
+		text = binary.LittleEndian.AppendUint32(text, k)
+	}
+	if g, ok := b.counted[string(text)]; ok {
+		return g, nil
+	}
+	g, err := b.group(which, own)
+	if err == nil {
+		if b.counted == nil {
+			b.counted = make(map[string]group)
+		}
+		b.counted[string(text)] = g
+	}
+	return g, err
 }
 
 // compareStages notes a match that holds in one view only, or shows another value. A match that begins or ends is

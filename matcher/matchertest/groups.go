@@ -47,7 +47,7 @@ func (c *Case) Group(rng *rand.Rand, q *matcher.Query) *matcher.Query {
 		g.Stages[0].Aggregates = append(g.Stages[0].Aggregates, c.aggregate(rng, q, fmt.Sprint("n", i)))
 	}
 	for len(stage.Vertices) > 0 && len(g.Stages) < 3 && rng.IntN(3) == 0 {
-		c.nextStage(rng, g)
+		c.nextStage(rng, &grouped)
 	}
 	for s := range g.Stages {
 		c.having(rng, &grouped, s)
@@ -99,9 +99,11 @@ func (c *Case) show(rng *rand.Rand, q *matcher.Query) {
 	}
 }
 
-// nextStage adds a stage with the keys of the first: the edges of a key vertex, perhaps later ones than a key edge.
-func (c *Case) nextStage(rng *rand.Rand, g *matcher.Groups) {
-	first := &g.Stages[0]
+// nextStage adds a stage with the keys of the last, and perhaps further ones: the edges of a key vertex, perhaps later
+// ones than a key edge.
+func (c *Case) nextStage(rng *rand.Rand, q *matcher.Query) {
+	g := q.Groups
+	before := &g.Stages[len(g.Stages)-1]
 	v, e := len(g.Vertices), len(g.Edges)
 	label, anyOf := patternLabels(rng, c.Labels.Vertex)
 	if c.Schema.Several() {
@@ -110,7 +112,7 @@ func (c *Case) nextStage(rng *rand.Rand, g *matcher.Groups) {
 	g.Vertices = append(slices.Clone(g.Vertices), matcher.QueryVertex{Name: fmt.Sprint("x", v), Label: label,
 		AnyOf: anyOf})
 	label, anyOf = patternLabels(rng, c.Labels.Edge)
-	edge := matcher.QueryEdge{Name: fmt.Sprint("y", e), From: first.Vertices[rng.IntN(len(first.Vertices))], To: v,
+	edge := matcher.QueryEdge{Name: fmt.Sprint("y", e), From: before.Vertices[rng.IntN(len(before.Vertices))], To: v,
 		Label: label, AnyOf: anyOf, Either: !c.Directed || rng.IntN(4) == 0}
 	key := edge.From
 	if rng.IntN(2) == 0 {
@@ -120,16 +122,28 @@ func (c *Case) nextStage(rng *rand.Rand, g *matcher.Groups) {
 		edge.Hops = &matcher.Hops{Least: 1, Most: 1 + rng.IntN(2)}
 	}
 	g.Edges = append(slices.Clone(g.Edges), edge)
-	stage := matcher.Stage{Vertices: first.Vertices, Edges: first.Edges,
+	stage := matcher.Stage{Vertices: before.Vertices, Edges: before.Edges,
 		Matches: []matcher.MatchClause{{Vertices: []int{key, v}, Edges: []int{e}}}}
 	union := &matcher.Query{Vertices: g.Vertices, Edges: g.Edges}
 	scope := ScopeOf(c.Schema, union)
-	if len(first.Edges) > 0 {
-		before := &condition.Expr{Op: condition.OpCompare, Chain: []condition.Relation{condition.Le},
-			Args: []*condition.Expr{read(g.Edges[first.Edges[0]].Name, "ts"), read(edge.Name, "ts")}}
-		if all, err := condition.Split(scope, before); err == nil {
+	if len(before.Edges) > 0 {
+		later := &condition.Expr{Op: condition.OpCompare, Chain: []condition.Relation{condition.Le},
+			Args: []*condition.Expr{read(g.Edges[before.Edges[0]].Name, "ts"), read(edge.Name, "ts")}}
+		if all, err := condition.Split(scope, later); err == nil {
 			stage.Conditions = all
 		}
+	}
+	if rng.IntN(3) == 0 {
+		stage.Vertices = append(slices.Clone(stage.Vertices), v)
+		q.Vertices = append(q.Vertices, g.Vertices[v])
+	}
+	if edge.Hops == nil && rng.IntN(4) == 0 {
+		stage.Edges = append(slices.Clone(stage.Edges), e)
+		q.Edges = append(q.Edges, edge)
+	}
+	for i, e := range stage.Edges {
+		of := g.Edges[e]
+		q.Edges[i].From, q.Edges[i].To = slices.Index(stage.Vertices, of.From), slices.Index(stage.Vertices, of.To)
 	}
 	a := matcher.Aggregate{Name: fmt.Sprint("k", e), Function: matcher.Function(rng.IntN(2))}
 	if a.Function == matcher.CountDistinct {
@@ -254,7 +268,9 @@ func collect(rng *rand.Rand, scope *condition.Scope, q *matcher.Query) (a matche
 
 // having gives a stage conditions on its aggregates, those of earlier ones, and keys.
 func (c *Case) having(rng *rand.Rand, q *matcher.Query, stage int) {
-	w := &whereSource{Rand: rng, scope: ScopeOf(c.Schema, q), q: q}
+	at := &q.Groups.Stages[stage]
+	keys := &matcher.Query{Vertices: q.Vertices[:len(at.Vertices)], Edges: q.Edges[:len(at.Edges)]}
+	w := &whereSource{Rand: rng, scope: ScopeOf(c.Schema, keys), q: keys}
 	w.scope.Aggregates = map[string]condition.Slot{}
 	var names []string
 	known := 0
@@ -284,7 +300,7 @@ func (c *Case) having(rng *rand.Rand, q *matcher.Query, stage int) {
 		case 0:
 			right = w.weighted(aggregate())
 		case 1:
-			if len(q.Vertices)+len(q.Edges) > 0 {
+			if len(keys.Vertices)+len(keys.Edges) > 0 {
 				right = read(w.keyName(), types[rng.IntN(len(types))].name)
 			}
 		}

@@ -51,7 +51,7 @@ func (p *cypherBuilder) groups(ast *cypherQuery, src []byte, declared Declared) 
 		if err := p.checkJoined(stage, of.Matches, before.keys); err != nil {
 			return nil, err
 		}
-		ends[s] = stageEnd{vertices: len(p.vertices), edges: len(p.edges), maps: len(p.maps)}
+		ends[s] = stageEnd{vertices: len(p.vertices), edges: len(p.edges), maps: len(p.maps), keys: []int{}}
 		for _, item := range stage.with.items {
 			if item.key == nil {
 				continue
@@ -92,9 +92,9 @@ func (p *cypherBuilder) groups(ast *cypherQuery, src []byte, declared Declared) 
 	for s, stage := range ast.stages {
 		exprs := append(slices.Clone(mapped[entriesOf(p.maps[:from.maps]):entriesOf(p.maps[:ends[s].maps])]),
 			wheres[s]...)
-		b.from, b.to, b.timing, b.denied = from, ends[s], timings[s], denied[s]
+		b.at, b.from, b.to, b.timing, b.denied = s, from, ends[s], timings[s], denied[s]
 		from = ends[s]
-		more, err := b.stage(s, stage, exprs)
+		more, err := b.stage(stage, exprs)
 		if err != nil {
 			return nil, err
 		}
@@ -126,13 +126,14 @@ type stageBuilder struct {
 	*cypherBuilder
 	r        *Rule
 	elements *condition.Scope // all of them
-	from, to stageEnd         // of the stage in hand
+	at       int              // the stage in hand
+	from, to stageEnd         // of it
 	carried  map[string]bool  // aggregates that the last WITH names
 }
 
 // stage resolves the conditions, keys and aggregates of a stage, and returns its further expressions.
-func (p *stageBuilder) stage(at int, ast *cypherStage, exprs []*condition.Expr) ([]*condition.Expr, error) {
-	s := &p.r.Query.Groups.Stages[at]
+func (p *stageBuilder) stage(ast *cypherStage, exprs []*condition.Expr) ([]*condition.Expr, error) {
+	s := &p.r.Query.Groups.Stages[p.at]
 	for _, e := range exprs {
 		if err := p.inScope(e); err != nil {
 			return nil, err
@@ -155,7 +156,7 @@ func (p *stageBuilder) stage(at int, ast *cypherStage, exprs []*condition.Expr) 
 	if err != nil {
 		return nil, err
 	}
-	more, err := p.items(at, s, ast)
+	more, err := p.items(s, ast)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +169,7 @@ func (p *stageBuilder) stage(at int, ast *cypherStage, exprs []*condition.Expr) 
 	case len(s.Aggregates) == 0:
 		return nil, p.fail(where, "WITH has no aggregate; add one, as in count(*) AS n, or leave WITH out")
 	}
-	if err := p.sameKeys(at, where); err != nil {
+	if err := p.keepKeys(where); err != nil {
 		return nil, err
 	}
 	if ast.with.where == nil {
@@ -185,7 +186,7 @@ func (p *stageBuilder) stage(at int, ast *cypherStage, exprs []*condition.Expr) 
 }
 
 // items resolves what WITH lists.
-func (p *stageBuilder) items(at int, s *matcher.Stage, ast *cypherStage) (more []*condition.Expr, err error) {
+func (p *stageBuilder) items(s *matcher.Stage, ast *cypherStage) (more []*condition.Expr, err error) {
 	carried := make(map[string]bool)
 	taken := make(map[string]bool)
 	for _, a := range p.r.Query.Groups.Aggregates() {
@@ -201,7 +202,7 @@ func (p *stageBuilder) items(at int, s *matcher.Stage, ast *cypherStage) (more [
 				carried[name] = true
 				continue
 			}
-			if err := p.key(at, s, item, name); err != nil {
+			if err := p.key(s, item, name); err != nil {
 				return nil, err
 			}
 			continue
@@ -252,18 +253,21 @@ func (p *stageBuilder) inScope(e *condition.Expr) (err error) {
 	return err
 }
 
-// visible reports whether the stage in hand may read an element: it mentions it, or it is a key.
+// visible reports whether the stage in hand may read an element: it mentions it, or it is a key of the stage before.
 func (p *stageBuilder) visible(name string) bool {
 	ref := p.elements.Elements[name].Ref
-	first := &p.r.Query.Groups.Stages[0]
-	if ref.Edge {
-		return ref.Index >= p.from.edges || slices.Contains(first.Edges, ref.Index)
+	var keys matcher.Stage
+	if p.at > 0 {
+		keys = p.r.Query.Groups.Stages[p.at-1]
 	}
-	return ref.Index >= p.from.vertices || slices.Contains(first.Vertices, ref.Index)
+	if ref.Edge {
+		return ref.Index >= p.from.edges || slices.Contains(keys.Edges, ref.Index)
+	}
+	return ref.Index >= p.from.vertices || slices.Contains(keys.Vertices, ref.Index)
 }
 
-// key adds a key to a stage, and that of the first stage to the query.
-func (p *stageBuilder) key(at int, s *matcher.Stage, item *cypherWithItem, name string) error {
+// key adds a key to a stage.
+func (p *stageBuilder) key(s *matcher.Stage, item *cypherWithItem, name string) error {
 	where := position{item.pos.Line, item.pos.Column}
 	if !p.known(name) {
 		return p.fail(where, "WITH names %s, which no MATCH mentions", short(name))
@@ -271,51 +275,55 @@ func (p *stageBuilder) key(at int, s *matcher.Stage, item *cypherWithItem, name 
 	if p.isPath(name) {
 		return p.fail(where, "%s is a path and no key; name the vertices at its ends", short(name))
 	}
-	ref, q := p.elements.Elements[name].Ref, p.r.Query
+	ref := p.elements.Elements[name].Ref
 	if ref.Edge && slices.Contains(s.Edges, ref.Index) || !ref.Edge && slices.Contains(s.Vertices, ref.Index) {
 		return p.fail(where, "the key %s stands twice", short(name))
 	}
-	first := &q.Groups.Stages[0]
-	if at > 0 && !slices.Contains(first.Vertices, ref.Index) && !ref.Edge ||
-		at > 0 && !slices.Contains(first.Edges, ref.Index) && ref.Edge {
-		return p.fail(where, "%s is a key that the first WITH has not; all WITHs of a query have the same keys",
-			short(name))
+	if !p.visible(name) {
+		return p.fail(where, "the WITH before it leaves out %s; name it there as a key", short(name))
 	}
 	if ref.Edge {
 		s.Edges = append(s.Edges, ref.Index)
 	} else {
 		s.Vertices = append(s.Vertices, ref.Index)
 	}
-	if at > 0 {
-		return nil
+	return nil
+}
+
+// keepKeys checks that a later WITH keeps all keys, puts them in the order in which they were first named, and makes
+// the new ones keys of the query.
+func (p *stageBuilder) keepKeys(where position) error {
+	q := p.r.Query
+	s := &q.Groups.Stages[p.at]
+	if p.at > 0 {
+		before := &q.Groups.Stages[p.at-1]
+		left := func(keys, named []int) int {
+			return slices.IndexFunc(keys, func(k int) bool { return !slices.Contains(named, k) })
+		}
+		name := ""
+		if i := left(before.Vertices, s.Vertices); i >= 0 {
+			name = q.Vertices[i].Name
+		} else if i := left(before.Edges, s.Edges); i >= 0 {
+			name = q.Edges[i].Name
+		}
+		if name != "" {
+			return p.fail(where, "WITH leaves out the key %s; a later WITH keeps all keys, and may add others",
+				short(name))
+		}
+		further := func(keys, named []int) []int {
+			return slices.Concat(keys, slices.DeleteFunc(named, func(k int) bool { return slices.Contains(keys, k) }))
+		}
+		s.Vertices, s.Edges = further(before.Vertices, s.Vertices), further(before.Edges, s.Edges)
 	}
-	if ref.Edge {
-		q.Edges = append(q.Edges, q.Groups.Edges[ref.Index])
-	} else {
-		q.Vertices = append(q.Vertices, q.Groups.Vertices[ref.Index])
+	for _, v := range s.Vertices[len(q.Vertices):] {
+		q.Vertices = append(q.Vertices, q.Groups.Vertices[v])
+	}
+	for _, e := range s.Edges[len(q.Edges):] {
+		q.Edges = append(q.Edges, q.Groups.Edges[e])
 	}
 	for i, e := range s.Edges {
 		of := q.Groups.Edges[e]
 		q.Edges[i].From, q.Edges[i].To = slices.Index(s.Vertices, of.From), slices.Index(s.Vertices, of.To)
 	}
-	return nil
-}
-
-// sameKeys checks that a later WITH keeps all keys, and puts them in the order of the first.
-func (p *stageBuilder) sameKeys(at int, where position) error {
-	first, s := &p.r.Query.Groups.Stages[0], &p.r.Query.Groups.Stages[at]
-	for i, v := range first.Vertices {
-		if !slices.Contains(s.Vertices, v) {
-			return p.fail(where, "WITH leaves out the key %s; all WITHs of a query have the same keys",
-				short(p.r.Query.Vertices[i].Name))
-		}
-	}
-	for i, e := range first.Edges {
-		if !slices.Contains(s.Edges, e) {
-			return p.fail(where, "WITH leaves out the key %s; all WITHs of a query have the same keys",
-				short(p.r.Query.Edges[i].Name))
-		}
-	}
-	s.Vertices, s.Edges = first.Vertices, first.Edges
 	return nil
 }

@@ -361,17 +361,12 @@ func all(ctx context.Context, view dyngraph.View, q *matcher.Query, meter *match
 	if q.Groups == nil {
 		return kinds(ctx, view, q, meter)
 	}
-	seeds, steps, err := seedsOf(ctx, q, meter, view)
-	if err != nil {
-		return nil, steps, err
-	}
-	groups, more, err := groupsOf(ctx, view, q, seeds, meter)
-	steps += more
+	groups, steps, err := groupsOf(ctx, q, meter, view)
 	if err != nil {
 		return nil, steps, err
 	}
 	var rows []row
-	for _, g := range groups {
+	for _, g := range groups[0] {
 		if g.holds {
 			rows = append(rows, g.shown)
 		}

@@ -147,11 +147,12 @@ func (c *groupChanges) anchor(sign dyngraph.Sign, q *matcher.Query, x, y *groupR
 		order, ok := c.edges[side(s)][d]
 		take(order, ok)
 	}
-	first := x.stages[0].rows[0]
-	for _, u := range g.Stages[0].Vertices {
+	last := len(g.Stages) - 1 // it has all keys
+	first := x.stages[last].rows[0]
+	for _, u := range g.Stages[last].Vertices {
 		vertex(sign, u, first)
 	}
-	for _, e := range g.Stages[0].Edges {
+	for _, e := range g.Stages[last].Edges {
 		edge(sign, first[n+e])
 	}
 	if found {

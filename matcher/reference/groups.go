@@ -29,47 +29,66 @@ type stageRows struct {
 
 const unbound = ^uint32(0)
 
-// groupsOf finds all groups of a query with WITH in a view, whether its conditions hold or not, by the keys: all joins
-// of all matches of the clauses of each stage, one by one (DESIGN S24).
-func groupsOf(ctx context.Context, view dyngraph.View, q *matcher.Query, seeds map[string]row,
-	meter *matcher.Meter) (map[string]*groupRow, uint64, error) {
+// groupsOf finds, for each of some views, all groups of a query with WITH, whether its conditions hold or not, by the
+// keys: all joins of all matches of the clauses of each stage, one by one (DESIGN S24). A later stage is evaluated for
+// the keys that the stage before it has in any of the views, and a group is there that has a row of the last stage in
+// any of them.
+func groupsOf(ctx context.Context, q *matcher.Query, meter *matcher.Meter, views ...dyngraph.View) (
+	[]map[string]*groupRow, uint64, error) {
 	g := q.Groups
 	var steps uint64
-	groups := make(map[string]*groupRow)
+	var keys map[string]row
+	found := make([][]map[string]stageRows, len(views)) // by view, stage and the stage's keys
 	for s := range g.Stages {
-		joined, blocked, tried, err := stageRowsOf(ctx, view, g, s, seeds, meter)
-		steps += tried
+		seeds := keys
+		keys = make(map[string]row)
+		for v, view := range views {
+			rows, blocked, tried, err := stageRowsOf(ctx, view, g, s, seeds, meter)
+			steps += tried
+			if err != nil {
+				return nil, steps, err
+			}
+			byKeys := make(map[string]stageRows)
+			for _, r := range rows {
+				own := keysOf(g, &g.Stages[s], r)
+				of := byKeys[own.key()]
+				of.rows = append(of.rows, r)
+				byKeys[own.key()], keys[own.key()] = of, own
+			}
+			for _, r := range blocked {
+				key := keysOf(g, &g.Stages[s], r.row).key()
+				of := byKeys[key]
+				of.blocked = append(of.blocked, r)
+				byKeys[key] = of
+			}
+			found[v] = append(found[v], byKeys)
+		}
+	}
+	all := make([]map[string]*groupRow, len(views))
+	for v, view := range views {
+		w, err := newWhere(view, &matcher.Query{Vertices: g.Vertices, Edges: g.Edges})
 		if err != nil {
 			return nil, steps, err
 		}
-		stageOf := func(r row) *stageRows {
-			keys := keysOf(g, &g.Stages[s], r)
-			x := groups[keys.key()]
-			if x == nil {
-				x = &groupRow{keys: keys, stages: make([]stageRows, len(g.Stages))}
-				groups[keys.key()] = x
+		all[v] = make(map[string]*groupRow)
+		for key, k := range keys {
+			x := &groupRow{keys: k}
+			for s := range g.Stages {
+				x.stages = append(x.stages, found[v][s][keysUpTo(q, s, k).key()])
 			}
-			return &x.stages[s]
-		}
-		for _, r := range joined {
-			of := stageOf(r)
-			of.rows = append(of.rows, r)
-		}
-		for _, r := range blocked {
-			of := stageOf(r.row)
-			of.blocked = append(of.blocked, r)
+			if err := x.aggregate(view, q, w); err != nil {
+				return nil, steps, err
+			}
+			all[v][key] = x
 		}
 	}
-	w, err := newWhere(view, &matcher.Query{Vertices: g.Vertices, Edges: g.Edges})
-	if err != nil {
-		return nil, steps, err
-	}
-	for _, x := range groups {
-		if err := x.aggregate(view, q, w); err != nil {
-			return nil, steps, err
-		}
-	}
-	return groups, steps, nil
+	return all, steps, nil
+}
+
+// keysUpTo returns the keys of a stage among those of the last one.
+func keysUpTo(q *matcher.Query, at int, keys row) row {
+	s := &q.Groups.Stages[at]
+	return slices.Concat(keys[:len(s.Vertices)], keys[len(q.Vertices):][:len(s.Edges)])
 }
 
 // stageRowsOf joins the matches of the clauses of a stage: of a later one for the keys of seeds. Those that a negation
@@ -79,7 +98,7 @@ func stageRowsOf(ctx context.Context, view dyngraph.View, g *matcher.Groups, at 
 	stage := &g.Stages[at]
 	joined := []row{slices.Repeat(row{unbound}, widthOf(g))}
 	if at > 0 {
-		joined = seeded(view, g, stage, seeds)
+		joined = seeded(view, g, &g.Stages[at-1], seeds)
 	}
 	for _, m := range stage.Matches {
 		found, tried, err := kinds(ctx, view, clauseQuery(g, m), meter)
@@ -109,7 +128,7 @@ func stageRowsOf(ctx context.Context, view dyngraph.View, g *matcher.Groups, at 
 	return rows, blocked, steps, err
 }
 
-// seeded returns rows with the keys bound, and nothing else: of those that are in a view.
+// seeded returns rows with the keys of a stage bound, and nothing else: of those that are in a view.
 func seeded(view dyngraph.View, g *matcher.Groups, stage *matcher.Stage, seeds map[string]row) (rows []row) {
 	n := len(g.Vertices)
 	for _, keys := range seeds {
@@ -128,25 +147,6 @@ func seeded(view dyngraph.View, g *matcher.Groups, stage *matcher.Stage, seeds m
 		}
 	}
 	return rows
-}
-
-// seedsOf returns the keys of the first stage's groups in views: those for which later stages are evaluated.
-func seedsOf(ctx context.Context, q *matcher.Query, meter *matcher.Meter, views ...dyngraph.View) (map[string]row,
-	uint64, error) {
-	seeds := make(map[string]row)
-	var steps uint64
-	for _, view := range views {
-		rows, _, tried, err := stageRowsOf(ctx, view, q.Groups, 0, nil, meter)
-		steps += tried
-		if err != nil {
-			return nil, steps, err
-		}
-		for _, r := range rows {
-			keys := keysOf(q.Groups, &q.Groups.Stages[0], r)
-			seeds[keys.key()] = keys
-		}
-	}
-	return seeds, steps, nil
 }
 
 // clauseQuery is a MATCH as a pattern of its own.
@@ -231,9 +231,10 @@ func keysOf(g *matcher.Groups, s *matcher.Stage, r row) (keys row) {
 func (x *groupRow) aggregate(view dyngraph.View, q *matcher.Query, w *where) error {
 	x.shown = slices.Clone(x.keys)
 	x.holds = true
-	having := &where{view: view, q: q, bits: condition.WideBits}
+	having := &where{view: view, bits: condition.WideBits}
 	for s := range q.Groups.Stages {
 		stage, of := &q.Groups.Stages[s], &x.stages[s]
+		having.q = &matcher.Query{Vertices: q.Vertices[:len(stage.Vertices)], Edges: q.Edges[:len(stage.Edges)]}
 		for _, a := range stage.Aggregates {
 			if a.Function == matcher.Collect {
 				list, err := collected(q.Groups, &a, of.rows, w)
@@ -260,7 +261,7 @@ func (x *groupRow) aggregate(view dyngraph.View, q *matcher.Query, w *where) err
 			if err != nil {
 				return err
 			}
-			of.holds = of.holds && having.truth(n, x.keys) == condition.True
+			of.holds = of.holds && having.truth(n, keysUpTo(q, s, x.keys)) == condition.True
 		}
 		x.holds = x.holds && of.holds
 	}
@@ -339,18 +340,8 @@ func compareKeys(view dyngraph.View, q *matcher.Query, a, b row) int {
 // those that hold in both and show other values.
 func (b *Backend) findGroups(ctx context.Context, sign dyngraph.Sign, req *matcher.Request, a *answer) error {
 	q := req.Plan.Query
-	old, now := b.graph.View(dyngraph.Old), b.graph.View(dyngraph.New)
-	seeds, steps, err := seedsOf(ctx, q, &a.meter, old, now)
+	groups, steps, err := groupsOf(ctx, q, &a.meter, b.graph.View(dyngraph.Old), b.graph.View(dyngraph.New))
 	a.result.Steps = steps
-	var before, after map[string]*groupRow
-	if err == nil {
-		before, steps, err = groupsOf(ctx, old, q, seeds, &a.meter)
-		a.result.Steps += steps
-	}
-	if err == nil {
-		after, steps, err = groupsOf(ctx, now, q, seeds, &a.meter)
-		a.result.Steps += steps
-	}
 	switch {
 	case errors.Is(err, errBudget) && req.Want != matcher.WantRows:
 		a.result.Over, a.done = a.meter.Over(), true
@@ -365,9 +356,9 @@ func (b *Backend) findGroups(ctx context.Context, sign dyngraph.Sign, req *match
 	case err != nil:
 		return err
 	}
-	here, there := after, before
+	there, here := groups[0], groups[1]
 	if sign == dyngraph.Deleted {
-		here, there = before, after
+		there, here = here, there
 	}
 	changes, err := b.changesOf(q)
 	if err != nil {
@@ -376,9 +367,6 @@ func (b *Backend) findGroups(ctx context.Context, sign dyngraph.Sign, req *match
 	anchored := make(map[uint32][]row)
 	for key, x := range here {
 		y := there[key]
-		if y == nil {
-			y = &groupRow{stages: make([]stageRows, len(q.Groups.Stages))}
-		}
 		if !x.holds || y.holds != (sign == dyngraph.Changed) {
 			continue
 		}
