@@ -158,6 +158,9 @@ func (g *GPU) load(cubins string) (err error) {
 	return nil
 }
 
+// forRows tells of a kernel of Searches whether it is one for rows.
+func forRows(i int) bool { return i%2 == 1 || i == len(Searches)-1 }
+
 func (g *GPU) loadFrom(code string) error {
 	for _, name := range kernelNames() {
 		image, err := imageOf(code, name)

@@ -56,9 +56,6 @@ func RunTasks(q Queue, p Runs) error {
 // rows that tests negations, too.
 var Searches = [5]string{"wbm", "wbmrows", "wbmwhere", "wbmrowswhere", "wbmrowsabsent"}
 
-// forRows tells of a kernel of Searches whether it is one for rows.
-func forRows(i int) bool { return i%2 == 1 || i == len(Searches)-1 }
-
 // Kind says which of the kernels a search needs: for sorted rows or for totals, with programs that test conditions or
 // without, and with such for rows that test negations.
 type Kind struct{ Rows, Where, Absent bool }

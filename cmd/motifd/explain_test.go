@@ -44,6 +44,8 @@ func TestExplainRecipes(t *testing.T) {
 	rules["lone.cypher"] = "MATCH (s:Account)-[t:TRANSFER]->(m:Account) WHERE NOT EXISTS { (m)-[u:TRANSFER]->" +
 		"(:Account)<-[:TRANSFER]-(s) } WITH m, count(*) AS n, collect(t)[..3] AS latest WHERE n >= 5 " +
 		"RETURN m, n, latest\n"
+	rules["latest.cypher"] = "MATCH (s:Account)-[t:TRANSFER]->(m:Account) WITH m, count(*) AS n, " +
+		"collect(t)[..3] AS latest WHERE n >= 5 RETURN m, n, latest\n"
 	rules["star.cypher"] = "MATCH (s:Account)-[t:TRANSFER]->(m:Account) WITH m, count(DISTINCT s) AS n WHERE n >= 5 " +
 		"RETURN m, n\n"
 	dir := write(t, rules)

@@ -85,8 +85,14 @@ func (x *program) kept() string {
 	}
 	hub, member := x.g.Vertices[h.member.hub].Name, x.g.Edges[h.member.edge].Name
 	if h.pivot == nil {
-		return fmt.Sprintf("kept of each %s with %d edges or more: its aggregates; a changed %s is added or taken "+
-			"off\n", hub, h.degree, member)
+		what := "its aggregates"
+		if slices.ContainsFunc(x.stage.Aggregates, func(a matcher.Aggregate) bool {
+			return a.Function == matcher.Collect
+		}) {
+			what += ", and its " + member + " by ts"
+		}
+		return fmt.Sprintf("kept of each %s with %d edges or more: %s; a changed %s is added or taken off\n", hub,
+			h.degree, what, member)
 	}
 	pivot := x.g.Edges[h.pivot.edge].Name
 	text := fmt.Sprintf("kept of each %s with %d edges or more: its %s and %s by ts; a window slides over the %s that "+
