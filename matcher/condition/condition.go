@@ -1,8 +1,6 @@
 package condition
 
 import (
-	"slices"
-
 	"motifd/dyngraph/property"
 )
 
@@ -113,9 +111,8 @@ func Split(scope *Scope, exprs ...*Expr) ([]*Condition, error) {
 			}
 		}
 	}
-	if terms := slices.DeleteFunc(slices.Clone(terms), (*term).aggregated); contradict(terms) {
-		last, why := explainContradiction(terms, scope.nameOf)
-		return nil, neverHolds(last, why)
+	if err := scope.together(terms); err != nil {
+		return nil, err
 	}
 	var all []*Condition
 	seen := make(map[string]bool)
@@ -126,6 +123,35 @@ func Split(scope *Scope, exprs ...*Expr) ([]*Condition, error) {
 		}
 	}
 	return all, nil
+}
+
+// Together refuses conditions that cannot all be true: those of several WITHs, which Split has seen one by one.
+func Together(scope *Scope, conditions []*Condition) error {
+	var terms []*term
+	for _, c := range conditions {
+		terms = append(terms, c.root)
+	}
+	return scope.together(terms)
+}
+
+// together refuses terms that cannot all be true.
+func (s *Scope) together(terms []*term) error {
+	var counts []*term
+	for _, slot := range s.Counts {
+		one := property.Int(1)
+		args := []*term{{code: read, slot: slot, typ: slot.Type}, {code: constant, value: one, typ: one.Type()}}
+		counts = append(counts, &term{code: compare, relation: Ge, typ: property.Type{Kind: property.Bool}, args: args})
+	}
+	for _, t := range terms {
+		if len(counts) > 0 && contradict(append(counts[:len(counts):len(counts)], t)) {
+			return neverHolds(t, "a group has one row at least, so that its counts are 1 or more")
+		}
+	}
+	if terms = append(counts, terms...); !contradict(terms) {
+		return nil
+	}
+	last, why := explainContradiction(terms, s.nameOf)
+	return neverHolds(last, why)
 }
 
 func neverHolds(t *term, why string) error {

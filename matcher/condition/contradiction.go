@@ -19,9 +19,11 @@ import (
 
 // contradict reports whether the conditions cannot all be true.
 func contradict(terms []*term) bool {
-	all := make([]*term, len(terms))
-	for i, t := range terms {
-		all[i] = t.positive()
+	all := make([]*term, 0, len(terms))
+	for _, t := range terms {
+		if !t.aggregated() || !t.computes() { // behind WITH results may have more than 64 bits
+			all = append(all, t.positive())
+		}
 	}
 	return noValue(all) || beforeItself(all) || negativeCycle(all)
 }

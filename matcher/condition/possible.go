@@ -23,7 +23,14 @@ func possible(relation Relation, a, b *term) (outcomes, string) {
 	if a.code == constant {
 		a, b, relation = b, a, relation.Mirror()
 	}
-	if !a.typ.Exact() && a.typ.Kind != property.Timestamp || a.aggregated() {
+	why := fmt.Sprintf("no %v compares so with %v", a.typ, b.value)
+	if !a.typ.Exact() && a.typ.Kind != property.Timestamp {
+		return anyOutcome, ""
+	}
+	if a.aggregated() { // it has no least value, and no greatest one
+		if relation == Eq && b.value.Type().Exact() && !onGrid(a.typ.Scale, b.value) {
+			return only(False) | only(Unknown), why
+		}
 		return anyOutcome, ""
 	}
 	may := only(Unknown)
@@ -33,7 +40,7 @@ func possible(relation Relation, a, b *term) (outcomes, string) {
 	if reachable(relation.negation(), a.typ, b.value) {
 		may |= only(False)
 	}
-	return may, fmt.Sprintf("no %v compares so with %v", a.typ, b.value)
+	return may, why
 }
 
 // reachable reports whether some value of an exact type or timestamp stands in the relation to c.

@@ -63,6 +63,7 @@ type Scope struct {
 	Parameters map[string]Parameter
 	Elements   map[string]Element // by variable
 	Aggregates map[string]Slot    // by the name that WITH gives them
+	Counts     []Slot             // those that are 1 at least where a condition is asked
 }
 
 // Slot is a property that a condition reads.

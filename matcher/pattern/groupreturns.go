@@ -19,9 +19,12 @@ func (p *stageBuilder) keyScope() *condition.Scope {
 			Labels: scope.Elements[e.Name].Labels}
 	}
 	for i, a := range q.Groups.Aggregates() {
+		slot := condition.Slot{Element: condition.Ref{Aggregate: true, Index: i}, Property: a.Name, Type: a.Type()}
 		if p.carried[a.Name] {
-			keys.Aggregates[a.Name] = condition.Slot{Element: condition.Ref{Aggregate: true, Index: i},
-				Property: a.Name, Type: a.Type()}
+			keys.Aggregates[a.Name] = slot
+		}
+		if a.Function == matcher.CountRows || a.Function == matcher.CountDistinct {
+			keys.Counts = append(keys.Counts, slot)
 		}
 	}
 	return keys

@@ -125,10 +125,11 @@ func entriesOf(maps []elementMap) (n int) {
 type stageBuilder struct {
 	*cypherBuilder
 	r        *Rule
-	elements *condition.Scope // all of them
-	at       int              // the stage in hand
-	from, to stageEnd         // of it
-	carried  map[string]bool  // aggregates that the last WITH names
+	elements *condition.Scope       // all of them
+	at       int                    // the stage in hand
+	from, to stageEnd               // of it
+	carried  map[string]bool        // aggregates that the last WITH names
+	having   []*condition.Condition // of all stages so far
 }
 
 // stage resolves the conditions, keys and aggregates of a stage, and returns its further expressions.
@@ -181,6 +182,11 @@ func (p *stageBuilder) stage(ast *cypherStage, exprs []*condition.Expr) ([]*cond
 	}
 	if s.Having, err = condition.Split(keys, ast.with.where); err != nil {
 		return nil, p.located(err)
+	}
+	if p.having = append(p.having, s.Having...); p.at > 0 {
+		if err := condition.Together(keys, p.having); err != nil {
+			return nil, p.located(err)
+		}
 	}
 	return append(more, ast.with.where), nil
 }
