@@ -13,15 +13,22 @@ import (
 // there. A batch concerns also the groups of rows that a changed blocker leads to. A row that one view alone blocks
 // turned by the changes of what blocks it there.
 
-// denial is a negation, with orders to the keys from where its leads end.
+// denial is a negation, with orders from where its leads end.
 type denial struct {
 	*residual.Negation
-	toKeys map[*residual.Lead]*residual.Order
+	way map[*residual.Lead]way
+}
+
+// way leads on to the keys and, where edges lead there, to all that the negation joins and reads: then a row with it
+// tells whether a change may block it.
+type way struct {
+	*residual.Order
+	tells bool
 }
 
 // deny adds a negation to the program.
 func (x *program) deny(of *matcher.Negation, plan *matcher.NegationPlan) {
-	d := denial{residual.NewNegation(&x.pattern, of, plan.Conditions), make(map[*residual.Lead]*residual.Order)}
+	d := denial{residual.NewNegation(&x.pattern, of, plan.Conditions), make(map[*residual.Lead]way)}
 	d.SetLabels(plan.VertexLabels, plan.EdgeLabels)
 	for _, leads := range [][]residual.Lead{d.FromEdge, d.FromVertex} {
 		for i := range leads {
@@ -29,7 +36,16 @@ func (x *program) deny(of *matcher.Negation, plan *matcher.NegationPlan) {
 			for _, v := range leads[i].Named {
 				b.vertices[v] = true
 			}
-			d.toKeys[&leads[i]] = x.orderFrom(b, true)
+			goal := x.keys()
+			for _, r := range d.Core() {
+				if r.Edge {
+					goal.edges[r.Index] = true
+				} else {
+					goal.vertices[r.Index] = true
+				}
+			}
+			order := x.orderFrom(b, goal)
+			d.way[&leads[i]] = way{order, !b.missing(goal)}
 		}
 	}
 	x.denied = append(x.denied, d)
@@ -48,19 +64,30 @@ func (x *program) matters(g *dyngraph.Graph, u int, v dyngraph.VertexID) bool {
 		slices.ContainsFunc(x.denied, func(d denial) bool { return d.Matters(g, u, v) })
 }
 
-// collectDenied notes the keys of the groups that a changed blocker leads to.
+// collectDenied notes the keys of the groups of rows that a changed blocker leads to, and blocks where that is known.
 func (b *batch) collectDenied(s *search, n *dyngraph.NetEdge) error {
 	for i := range b.x.denied {
 		d := &b.x.denied[i]
 		s.lead.View, s.lead.Work = s.view, s.work
-		if err := d.Changed(&s.lead, n, &s.room, func(l *residual.Lead, row []uint32) error {
+		s.test.View, s.test.Work = s.view, s.work
+		if err := d.Changed(&s.lead, n, &s.room, func(c *residual.Change, row []uint32) error {
 			s.clear()
-			for _, v := range l.Named {
+			for _, v := range c.Named {
 				if !s.bindVertex(v, row[v]) {
 					return nil
 				}
 			}
-			return s.run(d.toKeys[l])
+			w := d.way[c.Lead]
+			s.found = func() error {
+				if w.tells {
+					if may, err := d.With(&s.test, c, s.row, &s.tested); !may || err != nil {
+						return err
+					}
+				}
+				b.addKeys(s)
+				return nil
+			}
+			return s.run(w.Order)
 		}); err != nil {
 			return err
 		}

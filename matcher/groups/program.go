@@ -228,12 +228,12 @@ func (x *program) orders() {
 	for e := range x.g.Edges {
 		b := x.nothing()
 		b.bindEdge(x, e)
-		x.fromEdge = append(x.fromEdge, x.orderFrom(b, true))
+		x.fromEdge = append(x.fromEdge, x.orderFrom(b, x.keys()))
 	}
 	for v := range x.g.Vertices {
 		b := x.nothing()
 		b.vertices[v] = true
-		x.fromVertex = append(x.fromVertex, x.orderFrom(b, true))
+		x.fromVertex = append(x.fromVertex, x.orderFrom(b, x.keys()))
 	}
 	b := x.nothing()
 	for _, v := range x.stage.Vertices {
@@ -246,21 +246,50 @@ func (x *program) orders() {
 			b.edges[e] = true
 		}
 	}
-	x.fromKeys = x.orderFrom(b, false)
+	x.fromKeys = x.orderFrom(b, x.all())
 }
 
-// keysBound reports whether all keys are.
-func (x *program) keysBound(b bound) bool {
-	return !slices.ContainsFunc(x.stage.Vertices, func(v int) bool { return !b.vertices[v] }) &&
-		!slices.ContainsFunc(x.stage.Edges, func(e int) bool { return !b.edges[e] })
+// keys are the keys.
+func (x *program) keys() bound {
+	b := x.nothing()
+	for _, v := range x.stage.Vertices {
+		b.vertices[v] = true
+	}
+	for _, e := range x.stage.Edges {
+		b.edges[e] = true
+	}
+	return b
 }
 
-// orderFrom makes an order from what is bound: of all edges, or of those on the shortest ways to the keys.
-func (x *program) orderFrom(b bound, toKeys bool) *residual.Order {
+// all are all edges that the program maps.
+func (x *program) all() bound {
+	b := x.nothing()
+	copy(b.edges, x.own)
+	return b
+}
+
+// missing reports whether some element of a goal is not bound.
+func (b *bound) missing(goal bound) bool {
+	for v, is := range goal.vertices {
+		if is && !b.vertices[v] {
+			return true
+		}
+	}
+	for e, is := range goal.edges {
+		if is && !b.edges[e] {
+			return true
+		}
+	}
+	return false
+}
+
+// orderFrom makes an order from what is bound: of the edges on the shortest ways to a goal. What it binds is bound then;
+// that is not all of the goal where no edges lead there.
+func (x *program) orderFrom(b, goal bound) *residual.Order {
 	given := b.given()
 	var wanted []condition.Ref
-	for !toKeys || !x.keysBound(b) {
-		e := x.nextEdge(b)
+	for b.missing(goal) {
+		e := x.nextEdge(b, goal)
 		if e < 0 {
 			break
 		}
@@ -270,8 +299,8 @@ func (x *program) orderFrom(b bound, toKeys bool) *residual.Order {
 	return x.pattern.Order(given, wanted)
 }
 
-// nextEdge returns the edge to map next, -1 if all are mapped.
-func (x *program) nextEdge(b bound) int {
+// nextEdge returns the edge to map next on the way to a goal, -1 if all are mapped.
+func (x *program) nextEdge(b, goal bound) int {
 	best, least := -1, 0
 	for e, of := range x.g.Edges {
 		from, to := b.vertices[of.From], b.vertices[of.To]
@@ -280,7 +309,7 @@ func (x *program) nextEdge(b bound) int {
 		}
 		cost := 0
 		if !from || !to {
-			cost = 1 + x.distance(b, e)
+			cost = 1 + x.distance(b, goal, e)
 		}
 		if best < 0 || cost < least {
 			best, least = e, cost
@@ -289,20 +318,20 @@ func (x *program) nextEdge(b bound) int {
 	return best
 }
 
-// distance returns how many edges behind e a key follows that is not bound.
-func (x *program) distance(b bound, e int) int {
+// distance returns how many edges behind e an element of a goal follows that is not bound.
+func (x *program) distance(b, goal bound, e int) int {
 	seen := bound{slices.Clone(b.vertices), slices.Clone(b.edges)}
 	for n := 0; ; n++ {
 		if n == 0 {
 			seen.bindEdge(x, e)
 		}
-		for _, v := range x.stage.Vertices {
-			if seen.vertices[v] && !b.vertices[v] {
+		for v, is := range goal.vertices {
+			if is && seen.vertices[v] && !b.vertices[v] {
 				return n
 			}
 		}
-		for _, k := range x.stage.Edges {
-			if seen.edges[k] && !b.edges[k] {
+		for k, is := range goal.edges {
+			if is && seen.edges[k] && !b.edges[k] {
 				return n
 			}
 		}
@@ -315,7 +344,7 @@ func (x *program) distance(b bound, e int) int {
 			}
 		}
 		if len(next) == 0 || n > len(x.g.Edges) {
-			return len(x.g.Edges) + 1 // no key lies behind it
+			return len(x.g.Edges) + 1 // none lies behind it
 		}
 		for _, i := range next {
 			seen.bindEdge(x, i)

@@ -22,6 +22,7 @@ type search struct {
 	// Of negations: the search from a changed blocker, that for what blocks a row, and memory for these.
 	lead, test residual.Search
 	room       []uint32
+	tested     []uint32
 	values     []property.Value
 }
 

@@ -23,8 +23,8 @@ func (b *Backend) turned(x *query, sign dyngraph.Sign, order uint32, to *collect
 		neg := &x.negations[i]
 		s := &b.room.outer
 		s.View, s.Work, s.Admit = there, &b.work, nil
-		if err := neg.Changed(s, n, &b.room.begin, func(l *residual.Lead, row []uint32) error {
-			return b.cores(x, l, neg.core[l], sign, order, row, to)
+		if err := neg.Changed(s, n, &b.room.begin, func(c *residual.Change, row []uint32) error {
+			return b.cores(x, neg, c, sign, order, row, to)
 		}); err != nil {
 			return err
 		}
@@ -34,15 +34,15 @@ func (b *Backend) turned(x *query, sign dyngraph.Sign, order uint32, to *collect
 
 // cores extends the images of the core vertices that a change leads to, to rows of the core without own changes, and
 // adds those that the batch turned at the order.
-func (b *Backend) cores(x *query, l *residual.Lead, rest *residual.Order, sign dyngraph.Sign, order uint32,
-	from []uint32, to *collector) error {
-	here, _ := b.views(sign)
+func (b *Backend) cores(x *query, n *negation, c *residual.Change, sign dyngraph.Sign, order uint32, from []uint32,
+	to *collector) error {
+	here, there := b.views(sign)
 	row := make([]uint32, x.vertices+x.edges)
 	for i := range row {
 		row[i] = residual.None
 	}
 	admit := b.unchanged(x)
-	for _, v := range l.Named {
+	for _, v := range c.Named {
 		if row[v] = from[v]; !admit(condition.Ref{Index: v}, from[v]) {
 			return nil
 		}
@@ -52,6 +52,12 @@ func (b *Backend) cores(x *query, l *residual.Lead, rest *residual.Order, sign d
 	s.Found = func(row []uint32) (bool, error) {
 		if !x.represents(here, row) || to.has(row) {
 			return true, nil
+		}
+		t := &b.room.test
+		t.View, t.Work, t.Admit = there, &b.work, nil
+		may, err := n.With(t, c, row, &b.room.row)
+		if !may || err != nil {
+			return true, err
 		}
 		is, err := b.blocked(x, here, row)
 		if is || err != nil {
@@ -63,7 +69,7 @@ func (b *Backend) cores(x *query, l *residual.Lead, rest *residual.Order, sign d
 		}
 		return true, to.add(row)
 	}
-	_, err := s.Run(rest, row)
+	_, err := s.Run(n.core[c.Lead], row)
 	return err
 }
 

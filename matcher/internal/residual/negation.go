@@ -29,6 +29,14 @@ type Lead struct {
 	// there is one at least.
 	Order *Order
 	Named []int
+	// whole maps the other own elements from the whole core and the element.
+	whole *Order
+}
+
+// Change is an own element of a negation that a net element is the image of.
+type Change struct {
+	*Lead
+	element []uint32 // a row with the element, and an edge's ends, alone
 }
 
 // NewNegation returns a negation of a core, with its conditions resolved. Its labels are unknown until Resolve.
@@ -115,6 +123,8 @@ func (n *Negation) lead(from condition.Ref) (l Lead) {
 		}
 	}
 	l.Order = p.From([]condition.Ref{from}, wanted)
+	l.whole = p.From(append(refs(0, n.vertices, 0, n.edges), from), refs(n.vertices, len(p.Vertices), n.edges,
+		len(p.Edges)))
 	return l
 }
 
@@ -158,6 +168,25 @@ func (n *Negation) SetLabels(vertices, edges []dyngraph.LabelID) {
 	}
 }
 
+// Core returns the core elements that the negation's edges join, and those that its conditions read.
+func (n *Negation) Core() (all []condition.Ref) {
+	for _, e := range n.Pattern.Edges[n.edges:] {
+		for _, v := range [2]int{e.From, e.To} {
+			if v < n.vertices {
+				all = append(all, condition.Ref{Index: v})
+			}
+		}
+	}
+	for _, c := range n.Pattern.Conditions {
+		for _, r := range c.Elements {
+			if r.Edge && r.Index < n.edges || !r.Edge && r.Index < n.vertices {
+				all = append(all, r)
+			}
+		}
+	}
+	return all
+}
+
 // Matters reports whether the revision of a vertex matters at a core vertex for what the negation asks (DESIGN S16).
 func (n *Negation) Matters(g *dyngraph.Graph, u int, v dyngraph.VertexID) bool {
 	a := &n.Asked[u]
@@ -173,38 +202,48 @@ func (n *Negation) Fits(net *dyngraph.NetEdge, view dyngraph.View) bool {
 // row that has them.
 const mostSeen = 1 << 16
 
-// Changed calls f with the images of the core vertices that a net element leads to, once for each set of them: in a row
-// of which f reads what the lead names, and which it must not keep. The element is tried as each own element that it
-// can be the image of, a revised vertex where it matters. The search has the view, which has the net element.
+// Changed calls f with the images of the core vertices that a net element leads to, once for each set of them and each
+// own element that the net element can be the image of, in either direction: in a row of which f reads what the change
+// names, and which it must not keep. A revised vertex is tried where it matters. The search has the view, which has the
+// net element.
 func (n *Negation) Changed(s *Search, net *dyngraph.NetEdge, room *[]uint32,
-	f func(l *Lead, row []uint32) error) error {
-	seen := make(map[*Lead]map[string]bool)
+	f func(c *Change, row []uint32) error) error {
 	return n.Pattern.Begin(net, s.View, n.vertices, n.edges, room, func(r condition.Ref, row []uint32) error {
-		var l *Lead
+		c := Change{element: slices.Clone(row)}
 		switch {
 		case r.Edge:
-			l = &n.FromEdge[r.Index-n.edges]
+			c.Lead = &n.FromEdge[r.Index-n.edges]
 		case !net.Revised || !n.Asked[r.Index].Matters(s.View.Graph(), net.From, nil):
 			return nil
 		default:
-			l = &n.FromVertex[r.Index-n.vertices]
+			c.Lead = &n.FromVertex[r.Index-n.vertices]
 		}
-		if seen[l] == nil {
-			seen[l] = make(map[string]bool)
-		}
+		seen := make(map[string]bool)
 		s.Found = func(row []uint32) (bool, error) {
-			key := l.key(row)
-			if seen[l][key] {
+			key := c.key(row)
+			if seen[key] {
 				return true, nil
 			}
-			if len(seen[l]) < mostSeen {
-				seen[l][key] = true
+			if len(seen) < mostSeen {
+				seen[key] = true
 			}
-			return true, f(l, row)
+			return true, f(&c, row)
 		}
-		_, err := s.Run(l.Order, row)
+		_, err := s.Run(c.Order, row)
 		return err
 	})
+}
+
+// With reports whether the negation may have a row with a change for a row of the core, in the view of a search: false
+// where it has none. It looks at what is near the change, and not at all that may block the row.
+func (n *Negation) With(s *Search, c *Change, row []uint32, room *[]uint32) (bool, error) {
+	to := append((*room)[:0], c.element...)
+	copy(to, row[:n.vertices])
+	copy(to[len(n.Pattern.Vertices):], row[n.vertices:])
+	*room = to
+	s.Found = func([]uint32) (bool, error) { return false, nil }
+	free, err := s.Run(c.whole, to)
+	return !free, err
 }
 
 // key returns the images of what the lead names as a map's key.
