@@ -17,9 +17,8 @@ import (
 // matches, or rows of a group.
 func BenchmarkNegationHub(b *testing.B) {
 	const match = "MATCH (a)-[t:T]->(m)-[o:O]->(z) WHERE NOT EXISTS { (m)-[u:T]->(x) WHERE u.ts > t.ts }"
-	for name, cypher := range map[string]string{"matches": match, "rows": match + " WITH m, count(*) AS n WHERE n > 9"} {
-		b.Run(name, func(b *testing.B) { negationHub(b, cypher) })
-	}
+	b.Run("matches", func(b *testing.B) { negationHub(b, match) })
+	b.Run("rows", func(b *testing.B) { negationHub(b, match+" WITH m, count(*) AS n WHERE n > 9") })
 }
 
 func negationHub(b *testing.B, cypher string) {

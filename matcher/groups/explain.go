@@ -53,7 +53,7 @@ func (x *program) explainDenial(b *strings.Builder, d *denial) {
 			named = append(named, x.g.Vertices[v].Name)
 		}
 		fmt.Fprintf(b, "  %s behind NOT, over %s: %s\n", e.Name, strings.Join(named, ", "),
-			x.steps(d.toKeys[lead], "it has the keys"))
+			x.steps(d.way[lead].Order, "it has the keys"))
 	}
 }
 

@@ -283,8 +283,8 @@ func (b *bound) missing(goal bound) bool {
 	return false
 }
 
-// orderFrom makes an order from what is bound: of the edges on the shortest ways to a goal. What it binds is bound then;
-// that is not all of the goal where no edges lead there.
+// orderFrom makes an order from what is bound: of the edges on the shortest ways to a goal. What it binds is bound
+// then; that is not all of the goal where no edges lead there.
 func (x *program) orderFrom(b, goal bound) *residual.Order {
 	given := b.given()
 	var wanted []condition.Ref
