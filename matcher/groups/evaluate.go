@@ -115,23 +115,30 @@ func (a *accumulator) values(aggregates []matcher.Aggregate) []condition.Wide {
 }
 
 // valuesWith is values with the numbers of distinct elements from elsewhere.
-func (a *accumulator) valuesWith(aggregates []matcher.Aggregate, distinct func(i int) uint64) (all []condition.Wide) {
+func (a *accumulator) valuesWith(aggregates []matcher.Aggregate, distinct func(i int) uint64) []condition.Wide {
+	all, counts := make([]condition.Wide, len(aggregates)), make([]number, len(aggregates))
 	for i := range aggregates {
 		of := &aggregates[i]
-		units := new(big.Int).SetUint64(a.rows)
 		switch of.Function {
 		case matcher.Collect:
-			all = append(all, condition.Wide{})
-			continue
 		case matcher.CountDistinct:
-			units.SetUint64(distinct(i))
+			all[i] = condition.NewWide(counts[i].set(distinct(i)), 0)
 		case matcher.Sum:
-			units = a.sums[i].big()
+			all[i] = condition.NewWide(a.sums[i].big(), of.Type().Scale)
+		default:
+			all[i] = condition.NewWide(counts[i].set(a.rows), 0)
 		}
-		all = append(all, condition.NewWide(units, of.Type().Scale))
 	}
 	return all
 }
+
+// number is a big number with room for a count, so that it needs no memory of its own.
+type number struct {
+	n    big.Int
+	room [64 / bits.UintSize]big.Word
+}
+
+func (x *number) set(n uint64) *big.Int { return x.n.SetBits(x.room[:0]).SetUint64(n) }
 
 // int128 is a sum of int64s: 2^64 of them are within 128 bits.
 type int128 struct {
@@ -156,8 +163,9 @@ func (s int128) big() *big.Int {
 
 // having reports whether the conditions behind WITH are true for keys with aggregates, in a view.
 func (x *program) having(view dyngraph.View, keys []uint32, values []condition.Wide) bool {
+	var room [4]condition.Wide
 	for i, c := range x.stage.Having {
-		if c.EvalWide(x.wides(x.plan.Groups.Stages[x.at].Having[i], view, keys, values)) != condition.True {
+		if c.EvalWide(x.wides(room[:0], x.plan.Groups.Stages[x.at].Having[i], view, keys, values)) != condition.True {
 			return false
 		}
 	}

@@ -91,8 +91,8 @@ func (b *batch) differ(keys []uint32, before, after *group) (bool, error) {
 			}
 		case f.Formula != nil:
 			reads := b.x.plan.Groups.Fields[i]
-			if !same(f.Formula.EvalWide(b.x.wides(reads, old, keys, before.values)),
-				f.Formula.EvalWide(b.x.wides(reads, now, keys, after.values))) {
+			if !same(f.Formula.EvalWide(b.x.wides(nil, reads, old, keys, before.values)),
+				f.Formula.EvalWide(b.x.wides(nil, reads, now, keys, after.values))) {
 				return true, nil
 			}
 		}
@@ -131,19 +131,20 @@ func (b *batch) changedAt(keys []uint32, before, after *group) uint32 {
 	return all.most
 }
 
-// wides returns what is read of keys in a view, and of aggregates.
-func (x *program) wides(reads []matcher.Read, view dyngraph.View, keys []uint32,
+// wides appends what is read of keys in a view, and of aggregates.
+func (x *program) wides(values []condition.Wide, reads []matcher.Read, view dyngraph.View, keys []uint32,
 	aggregates []condition.Wide) []condition.Wide {
-	values := make([]condition.Wide, len(reads))
-	for i, r := range reads {
+	for _, r := range reads {
+		var w condition.Wide
 		switch {
 		case r.Element.Aggregate:
-			values[i] = aggregates[r.Element.Index]
+			w = aggregates[r.Element.Index]
 		case r.Element.Edge:
-			values[i].Value = r.Value(view, keys[len(x.stage.Vertices)+r.Element.Index])
+			w.Value = r.Value(view, keys[len(x.stage.Vertices)+r.Element.Index])
 		default:
-			values[i].Value = r.Value(view, keys[r.Element.Index])
+			w.Value = r.Value(view, keys[r.Element.Index])
 		}
+		values = append(values, w)
 	}
 	return values
 }

@@ -201,7 +201,11 @@ func (p *parser) collect(item *cypherWithItem, name lexer.Token) error {
 			"for the 5 latest")
 	}
 	bound := p.token()
-	if p.accept(".") && p.accept(".") && p.token().Type == numberToken {
+	dots := 0
+	for p.accept(".") {
+		dots++
+	}
+	if dots == 2 && p.token().Type == numberToken {
 		most, err := strconv.Atoi(p.next().Value)
 		if item.most = most; err == nil && 1 <= most && most <= matcher.MaxCollected && p.accept("]") {
 			return nil
