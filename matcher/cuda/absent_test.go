@@ -13,6 +13,7 @@ import (
 	"motifd/matcher/cpu"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/negation"
+	variants "motifd/matcher/paths"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
 	"motifd/stream/tempfile"
@@ -85,7 +86,7 @@ func oneEdge(c *matchertest.Case, rng *rand.Rand, q *matcher.Query) {
 
 // TestS25DeviceTestsNegationsOfOneEdge: the device leaves out rows that a negation of one edge blocks, and the output
 // is that of recomputation, in which the negations are tested by themselves: in both signs, with parallel, replaced and
-// expiring edges, conditions, lists that are longer than the device looks at, backfills, caps, counts and existence.
+// expiring edges, paths, conditions, lists longer than the device looks at, backfills, caps, counts and existence.
 func TestS25DeviceTestsNegationsOfOneEdge(t *testing.T) {
 	var seen struct{ batches, records, rows, left int }
 	var asked struct{ conditions, correlated, free, between, either int }
@@ -94,7 +95,11 @@ func TestS25DeviceTestsNegationsOfOneEdge(t *testing.T) {
 			asked.between, asked.either) > 0
 	}
 	matchertest.ForSeedsUntil(t, max(2, rounds/4), enough, func(t *testing.T, rng *rand.Rand) {
-		c := withoutWildcards(rng, matchertest.RandomCaseOfAny(rng, 4))
+		c := matchertest.RandomCasePaths(rng, 3)
+		if rng.IntN(4) > 0 {
+			c = matchertest.RandomCaseOfAny(rng, 4)
+		}
+		c = withoutWildcards(rng, c)
 		c = c.With(func(q *matcher.Query) {
 			oneEdge(c, rng, q)
 			q.Emit = []matcher.Emit{matcher.EmitDeltas, matcher.EmitDeltas, matcher.EmitDeltas, matcher.EmitCounts,
@@ -120,7 +125,7 @@ func TestS25DeviceTestsNegationsOfOneEdge(t *testing.T) {
 			return d
 		}
 		around := func(inner *counting) matcher.Backend {
-			return negation.New(inner, negation.Options{TempFiles: tempfile.In(t.TempDir())})
+			return variants.New(negation.New(inner, negation.Options{TempFiles: tempfile.In(t.TempDir())}))
 		}
 		device := &counting{Backend: open{newBackend(t, rng)}}
 		host := &counting{Backend: cpu.New(cpu.Options{Threads: 1})}
