@@ -128,8 +128,8 @@ func TestS24ChangesAreLimited(t *testing.T) {
 	require.Empty(t, matchertest.Diff(d.Transcript(), again.Transcript()))
 }
 
-// TestS24ChangesKeepATable has a consumer apply records to a table: it holds what the graph says after each batch. Where
-// changes are left out, which a record says, it holds the right matches with some values that are old.
+// TestS24ChangesKeepATable has a consumer apply records to a table: it holds what the graph says after each batch.
+// Where changes are left out, which a record says, it holds the right matches with some values that are old.
 func TestS24ChangesKeepATable(t *testing.T) {
 	changed, left := 0, 0
 	seen := func() bool { return changed > 100 && left > 3 }
