@@ -93,9 +93,10 @@ type Backend interface {
 	// Stage takes note of a batch that the graph has staged.
 	Stage(d *dyngraph.Delta) error
 	// Search finds the matches of the staged batch: sign Deleted searches the old view anchored at deleted edges,
-	// sign Inserted the new view anchored at inserted ones (DESIGN A1, A2). emit receives the rows in the order
-	// (anchor, query name, row); requests are sorted by query name. An error of emit or over ends the search and is
-	// returned.
+	// sign Inserted the new view anchored at inserted ones (DESIGN A1, A2). Sign Changed is asked of queries that emit
+	// changes alone (Query.EmitsChanges): matches of the new view that the old one shows with other values. emit
+	// receives the rows in the order (anchor, query name, row); requests are sorted by query name. An error of emit or
+	// over ends the search and is returned.
 	Search(ctx context.Context, sign dyngraph.Sign, reqs []Request, emit func(Group) error, over Exceeded) ([]Result,
 		error)
 	// Commit and Abort end the batch; they are called before the graph's own, while the delta is valid.
