@@ -112,8 +112,8 @@ func (q *Query) validateGroups(directed bool) error {
 		return q.bad("within is about the edges of a match, and one behind WITH has its keys alone; bind a pivot " +
 			"edge as a key and write WHERE t.ts <= o.ts AND o.ts - t.ts <= $day")
 	case q.EmitsChanges() && q.Once != nil:
-		return q.bad("once emits positives only, and on_change: emit tells of changes of matches; leave out one of " +
-			"the two")
+		return q.bad("once emits positives only, and on_change: emit, which upsert implies, tells of changes of " +
+			"matches; leave out once, or write a changelog with on_change: silent")
 	}
 	return nil
 }

@@ -62,6 +62,9 @@ func (q *Query) SetOnce(per []string, span int64, maxKeys uint64) error {
 		case edge >= 0:
 			o.Per = append(o.Per, condition.Ref{Edge: true, Index: edge})
 		default:
+			if q.Groups != nil {
+				return q.bad("once.per names %s, which is no key of the last WITH", shown(name))
+			}
 			return q.bad("once.per names %s, which is no vertex or edge of the pattern", shown(name))
 		}
 	}

@@ -68,8 +68,10 @@ func (f *sampleFlags) ofFiles(a *app, g *graphFlags, patterns []string, graph, u
 	if f.Retention != "" && g.EdgeIdentity == "" {
 		g.EdgeIdentity = config.EdgeIdentityID // as in the configuration
 	}
-	if err := g.infer(a, files...); err != nil {
-		return nil, err
+	if len(files) > 0 {
+		if err := g.infer(a, files...); err != nil {
+			return nil, err
+		}
 	}
 	defaults := config.Default()
 	s := &sampling{last: f.Last, batch: f.Batch, limits: defaults.MatcherLimits(), backend: f.backendFlags}

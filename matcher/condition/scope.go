@@ -121,7 +121,8 @@ func (s *Scope) slot(e *Expr) (Slot, error) {
 func (s *Scope) aggregate(e *Expr) (Slot, error) {
 	slot, ok := s.Aggregates[e.Text]
 	if !ok {
-		return slot, fail(e.Pos, "%s is no aggregate that can be read here", short(e.Text))
+		return slot, fail(e.Pos, "%s is no aggregate that can be read here; a WITH hands on what it names, "+
+			"as in WITH m, n, ..", short(e.Text))
 	}
 	return slot, nil
 }

@@ -49,8 +49,8 @@ func (p *cypherBuilder) checkJoined(stage *cypherStage, clauses []matcher.MatchC
 			}
 		}
 		if len(reached) < len(c.Vertices) {
-			return p.fail(where, "the paths of the MATCH are not connected; join them by a vertex, or write a "+
-				"MATCH of each")
+			return p.fail(where, "the paths of the MATCH are not connected; join them by a vertex, or make a "+
+				"query of each")
 		}
 		joined = append(joined, c.Vertices...)
 	}

@@ -117,8 +117,9 @@ func (p *parser) refuseNegations(e *condition.Expr) (err error) {
 	}
 	e.Walk(func(x *condition.Expr) {
 		if n := p.negations[x]; n != nil && err == nil {
-			err = p.fail(at(n.pos), "a pattern behind NOT stands alone in the WHERE of a MATCH, or beside AND; not "+
-				"under OR, XOR or another NOT, nor in a subquery: make a query of each case")
+			err = p.fail(at(n.pos), "a pattern behind NOT stands in the WHERE of a MATCH, alone or beside AND; not "+
+				"in that of a WITH, under OR, XOR or another NOT, nor in a subquery: write it in the MATCH, or make a "+
+				"query of each case")
 		}
 	})
 	return err

@@ -166,8 +166,8 @@ func (p *parser) refuseCall(name, key *cypherName) error {
 	if p.token().Value == "." {
 		return p.fail(at(p.token().Pos), "%s", operators["."])
 	}
-	return p.fail(at(name.pos), "the function %s is not supported; there is duration('PT24H'), and +, - and *",
-		short(name.text+"."+key.text))
+	return p.fail(at(name.pos), "the function %s is not supported; there is duration('PT24H'), of a path t to z "+
+		"motifd.increasing(t, z) and motifd.span(t, z), and +, - and *", short(name.text+"."+key.text))
 }
 
 // refuseEntry answers what is no entry of a property map.

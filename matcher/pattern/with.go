@@ -1,6 +1,7 @@
 package pattern
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -106,6 +107,9 @@ func (p *parser) withItem() (*cypherWithItem, error) {
 			return nil, p.fail(at(p.token().Pos), "unexpected %s; after AS stands the name of the aggregate",
 				describe(p.token()))
 		}
+	case item.key == nil && slices.Contains([]string{"+", "-", "*", "/", "%", "^"}, t.Value):
+		return nil, p.fail(at(t.Pos), "an aggregate stands alone in WITH, with AS and a name; compute with the "+
+			"name in WHERE or RETURN, by + - and *")
 	case item.key == nil:
 		return nil, p.fail(at(item.pos), "the aggregate has no name; write AS and one behind it")
 	}

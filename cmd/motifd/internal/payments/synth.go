@@ -186,7 +186,7 @@ func (s *Synth) plant(number int) {
 		case l.round > 0: // what the account has received, less what it keeps, in equal parts
 			p.amount = received[l.from] * (95 + s.rng.Int64N(5)) / 100 / pays[l.from]
 		case large:
-			p.amount = 1_000_000 + s.rng.Int64N(2_000_000)
+			p.amount = 2_000_000 + s.rng.Int64N(1_000_000) // what is passed on stays above 10,000 euros, too
 		default:
 			p.amount = structured(s.rng)
 		}
