@@ -168,6 +168,7 @@ func (b *Backend) Load(g *dyngraph.Graph) error {
 	b.plans, b.columns, b.anchors = map[*matcher.Plan]*compiled{}, new(program.ListKeys), matcher.Anchors[anchorOrder]{}
 	b.index, b.wildcards = nil, nil
 	b.neighbors.Load(int(g.IDBound()))
+	b.neighbors.Keys, b.neighbors.Workers = b.columns, b.opt.Threads
 	b.forget()
 	b.nets, b.counted = program.NetEdges{}, 0
 	b.views.Reset(g, &b.nets)
@@ -181,6 +182,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	old := b.plans
 	if before != b.filter.Generation() {
 		old, b.columns, b.anchors = nil, new(program.ListKeys), matcher.Anchors[anchorOrder]{}
+		b.neighbors.Keys = b.columns
 	}
 	b.plans = make(map[*matcher.Plan]*compiled, len(plans))
 	b.counts = slices.ContainsFunc(plans, func(p *matcher.Plan) bool { return p.Query.Emit == matcher.EmitCounts })

@@ -17,6 +17,8 @@ type Options struct {
 // Cache holds what the workers of a backend have found in the graph.
 type Cache struct {
 	Options Options
+	Keys    *program.ListKeys // of all its lists; nil leaves them unknown
+	Workers int               // that write to it
 	epochs  epochs
 	lists   sharedLists
 }

@@ -56,6 +56,8 @@ type Lists struct {
 	truths  *truths.Table
 	epochs  *epochs
 	options *Options
+	keys    *program.ListKeys // of all lists; nil if they are not known
+	workers int
 	shared  *sharedLists
 	table   *listTable
 	room    room
@@ -63,9 +65,10 @@ type Lists struct {
 }
 
 const (
-	// maxListEntries is the number of cached entries, of 8 bytes each and including outdated ones, beyond which the
-	// cache starts over.
-	maxListEntries = 8 << 20
+	// maxListEntries bounds the number of cached entries, of 8 bytes each and including outdated ones, beyond which the
+	// cache starts over; leastListEntries is the least such number, for each worker that writes to it.
+	maxListEntries   = 8 << 20
+	leastListEntries = 32 << 10
 	// maxListSlots is the largest number of slots, of 16 bytes each.
 	maxListSlots = 4 << 20
 	listChunk    = 16 << 10
@@ -75,6 +78,7 @@ const (
 func (c *Lists) Attach(g *dyngraph.Graph, f candidates.Source, of *Cache) {
 	c.g, c.bits, c.words, c.truths, c.epochs = g, f.Bits(), f.Words(), f.Truths(), &of.epochs
 	c.options, c.shared, c.table = &of.Options, &of.lists, of.lists.now.Load()
+	c.keys, c.workers = of.Keys, of.Workers
 	if c.table == nil {
 		c.renew()
 	}
@@ -98,12 +102,21 @@ func (c *Lists) renew() {
 		s.restarts.Add(1)
 	}
 	if old == nil || len(old.slots) >= maxListSlots || old.store.full() {
-		most := cmp.Or(c.options.ListEntries, maxListEntries)
-		c.table = &listTable{slots: make([]listSlot, 256), store: newStore(listChunk, most)}
+		c.table = &listTable{slots: make([]listSlot, 256), store: newStore(listChunk, c.most())}
 	} else {
 		c.table = old.grown()
 	}
 	s.now.Store(c.table)
+}
+
+// most returns the number of entries beyond which the cache starts over: twice those of all lists that there can be, as
+// far as their keys are known. Whatever is beyond it is outdated, so that memory does not grow with the stream.
+func (c *Lists) most() int {
+	if n := c.options.ListEntries; n > 0 || c.keys == nil {
+		return cmp.Or(n, maxListEntries)
+	}
+	all := 2 * c.g.Edges() * c.keys.Len() // in both directions
+	return min(maxListEntries, max(2*all, leastListEntries*max(1, c.workers)))
 }
 
 // grown returns a table with twice as many slots.

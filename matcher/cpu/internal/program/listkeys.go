@@ -17,6 +17,9 @@ type ListKeys struct {
 	mayRead     [64]uint64 // bitmap by readerHash
 }
 
+// Len returns how many list keys have numbers.
+func (c *ListKeys) Len() int { return len(c.numbers) }
+
 // Number returns the number and the epoch key of a list key. The lists belong to vertices with the label reader and
 // hold neighbors with the label nbr, of any of the classes.
 func (c *ListKeys) Number(key ListKey, reader, nbr dyngraph.LabelID, classes ...int) (int, EpochKey) {
