@@ -11,6 +11,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/dyngraph/property"
 	"motifd/matcher"
+	"motifd/matcher/cpu"
 	"motifd/matcher/pattern"
 	"motifd/stream"
 	"motifd/stream/checkpoint"
@@ -18,6 +19,7 @@ import (
 	"motifd/stream/eventtime"
 	"motifd/stream/file"
 	"motifd/stream/monitor"
+	"motifd/stream/tempfile"
 )
 
 // steadyWorld is a pipeline on files for the payments of a day, which have ids and declared times and amounts. It
@@ -51,7 +53,10 @@ func newSteadyWorld(t testing.TB, durable bool) *steadyWorld {
 	if w.state.Graph == nil {
 		w.state.Graph = dyngraph.NewGraph(dyngraph.Options{Directed: true, EdgeIDs: true, Schema: w.schema})
 	}
-	w.engine, err = monitor.NewEngine(matcher.EngineOptions{Graph: w.state.Graph, Decide: w.store.Decide})
+	// Each thread has room of its own in caches, whatever the graph's size.
+	backend := cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(dir)})
+	w.engine, err = monitor.NewEngine(matcher.EngineOptions{Graph: w.state.Graph, Backend: backend,
+		Decide: w.store.Decide})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, w.engine.Close()) })
 	return w
