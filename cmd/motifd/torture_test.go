@@ -63,9 +63,18 @@ func TestP3Torture(t *testing.T) {
 				rng:   rand.New(rand.NewPCG(seed, uint64(2+i))),
 				input: newTortureInput(seed+uint64(i), 2),
 			}
-			x.figures.kinds = map[string]bool{}
 			x.run()
 			x.check()
+			f := &x.figures
+			for pattern := range tortureKinds { // some are registered all the time
+				require.True(t, strings.Contains(pattern, "EXISTS") || slices.Contains(f.matched, pattern),
+					"no match of %s", pattern)
+			}
+			if mode == "changelog" {
+				require.Positive(t, f.told)
+				require.Positive(t, f.dropped)
+				t.Logf("once: %d positives, and %d dropped", f.told, f.dropped)
+			}
 		})
 	}
 }
@@ -106,9 +115,10 @@ type torture struct {
 	queries map[string]active // at the end
 	begin   time.Time
 	figures struct {
+		told, dropped                    int // positives of the query with once
 		openIntents, changes, brokerDown int
 		took                             time.Duration
-		kinds                            map[string]bool // patterns that have matches in the end
+		matched                          []string // patterns that have matches in the end
 	}
 }
 
