@@ -137,7 +137,7 @@ func PutAggregate(row []uint32, w condition.Wide) []uint32 {
 	return row
 }
 
-// PutList appends a list of at most so many edges to a row.
+// PutList appends a list of edges to a row. It takes the room of most edges, whatever their number is.
 func PutList(row, edges []uint32, most int) []uint32 {
 	row = append(append(row, uint32(len(edges))), edges...)
 	return append(row, make([]uint32, most-len(edges))...)

@@ -16,8 +16,9 @@ type Groups struct {
 	Vertices []QueryVertex `json:"vertices"`
 	Edges    []QueryEdge   `json:"edges"`
 	Stages   []Stage       `json:"stages"`
-	// Shown are the keys that RETURN lists, as indexes of the query's; all of them where it lists everything. If a
-	// declared value of one of them differs, or one of Query.Fields, a match that goes on is changed (EmitsChanges).
+	// Shown are the keys whose values records show: those that RETURN lists, or all without RETURN. They are indexes
+	// of the query's vertices and edges. A match that goes on is changed if a declared value of a shown key differs,
+	// or one of Query.Fields (EmitsChanges).
 	Shown []condition.Ref `json:"shown,omitempty"`
 }
 

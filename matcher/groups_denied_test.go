@@ -16,7 +16,10 @@ import (
 // TestS25NegationsBesideWith plays groups whose rows negations block, on the CPU against recomputation: one stage and
 // several, with paths in some, conditions, parallel edges, replaced and expiring edges and revised vertices.
 func TestS25NegationsBesideWith(t *testing.T) {
-	var seen struct{ begins, ends, changes, turned, revised, parallel, expired, stages, paths int }
+	var seen struct {
+		played
+		begins, ends, changes, turned, stages, paths int
+	}
 	all := func() bool {
 		return min(seen.begins, seen.ends, seen.revised, seen.parallel) > 5 &&
 			min(seen.changes, seen.turned, seen.expired, seen.paths) > 0
@@ -30,11 +33,9 @@ func TestS25NegationsBesideWith(t *testing.T) {
 		for _, q := range c.Queries {
 			kinds[q.Name] = q
 		}
-		kept := []int64{0, 1 + rng.Int64N(3), 1000 * (1 + rng.Int64N(30))}[rng.IntN(3)]
+		kept := matchertest.Retention(rng)
 		for _, out := range playBackends(t, rng, c, kept) {
-			seen.revised += count(out.Summary.Revised > 0)
-			seen.parallel += count(c.EdgeIDs)
-			seen.expired += count(out.Summary.Expired > 0)
+			seen.add(c, out)
 			for i := range out.Records {
 				r := &out.Records[i]
 				q := kinds[r.Query]
@@ -65,7 +66,10 @@ func deniedGroups(rng *rand.Rand) *matchertest.Case {
 // knows, that a flag of an account denies, and that later payments deny. Every batch turns some.
 func TestS25HubsBesideWith(t *testing.T) {
 	matchertest.NotUnderRace(t, "TestS25NegationsBesideWith has the same goroutines")
-	var seen struct{ begins, ends, changes, turned, revised int }
+	var seen struct {
+		played
+		begins, ends, changes, turned int
+	}
 	all := func() bool { return min(seen.begins, seen.ends, seen.changes, seen.turned, seen.revised) > 30 }
 	matchertest.ForSeedsUntil(t, 3, all, func(t *testing.T, rng *rand.Rand) {
 		w := deniedWorld(t)

@@ -30,7 +30,10 @@ func groupedPaths(rng *rand.Rand, queries int) *matchertest.Case {
 // reference, which walks along paths: one stage and several, with conditions, parallel edges, replaced and expiring
 // edges and revised vertices.
 func TestS26PathsBesideWith(t *testing.T) {
-	var seen struct{ begins, ends, revised, parallel, expired, stages int }
+	var seen struct {
+		played
+		begins, ends, stages int
+	}
 	all := func() bool {
 		return min(seen.begins, seen.ends, seen.revised, seen.parallel) > 10 && min(seen.expired, seen.stages) > 0
 	}
@@ -43,11 +46,9 @@ func TestS26PathsBesideWith(t *testing.T) {
 		for _, q := range c.Queries {
 			several[q.Name] = q.Groups != nil && len(q.Groups.Stages) > 1
 		}
-		kept := []int64{0, 1 + rng.Int64N(3), 1000 * (1 + rng.Int64N(30))}[rng.IntN(3)]
+		kept := matchertest.Retention(rng)
 		for _, out := range playBackends(t, rng, c, kept) {
-			seen.revised += count(out.Summary.Revised > 0)
-			seen.parallel += count(c.EdgeIDs)
-			seen.expired += count(out.Summary.Expired > 0)
+			seen.add(c, out)
 			for i := range out.Records {
 				if r := &out.Records[i]; r.Kind == matcher.EventMatches && r.Aggregates != nil && !r.Snapshot {
 					seen.begins += count(r.Sign > 0)

@@ -19,7 +19,10 @@ import (
 // TestS24BackendsPutOutTheSame drives two engines, one on cpu and one on reference, through random batches with groups:
 // conditions, parallel edges, replaced edges, revised vertices and edges that expire.
 func TestS24BackendsPutOutTheSame(t *testing.T) {
-	var seen struct{ batches, begins, ends, changes, lists, revised, parallel, expired, stages, further int }
+	var seen struct {
+		played
+		begins, ends, changes, lists, stages, further int
+	}
 	all := func() bool {
 		return min(seen.begins, seen.ends, seen.changes, seen.lists, seen.revised, seen.parallel, seen.expired,
 			seen.stages, seen.further) > 8
@@ -32,12 +35,9 @@ func TestS24BackendsPutOutTheSame(t *testing.T) {
 			further[q.Name] = several[q.Name] && len(q.Vertices)+len(q.Edges) >
 				len(q.Groups.Stages[0].Vertices)+len(q.Groups.Stages[0].Edges)
 		}
-		kept := []int64{0, 1 + rng.Int64N(3), 1000 * (1 + rng.Int64N(30))}[rng.IntN(3)]
+		kept := matchertest.Retention(rng)
 		for _, out := range playBackends(t, rng, c, kept) {
-			seen.batches++
-			seen.revised += count(out.Summary.Revised > 0)
-			seen.parallel += count(c.EdgeIDs)
-			seen.expired += count(out.Summary.Expired > 0)
+			seen.add(c, out)
 			for i := range out.Records {
 				if r := &out.Records[i]; r.Kind == matcher.EventMatches && r.Aggregates != nil && !r.Snapshot {
 					seen.begins += count(r.Sign > 0)
@@ -205,7 +205,10 @@ func TestS24VerticesAreRevised(t *testing.T) {
 // window behind a pivot or without. Times come in order or not, edges expire, are parallel and are replaced.
 func TestS24HubsPutOutTheSame(t *testing.T) {
 	matchertest.NotUnderRace(t, "TestS24BackendsPutOutTheSame has the same goroutines")
-	var seen struct{ begins, ends, changes, expired, revised int }
+	var seen struct {
+		played
+		begins, ends, changes int
+	}
 	all := func() bool {
 		return min(seen.begins, seen.ends, seen.changes, seen.expired, seen.revised) > 300
 	}

@@ -28,7 +28,10 @@ func deniedPaths(rng *rand.Rand, queries int) *matchertest.Case {
 // against the reference, which walks along paths: every unit, mode and cap, with conditions, parallel edges, replaced
 // and expiring edges and revised vertices.
 func TestS25NegationsBesidePaths(t *testing.T) {
-	var seen struct{ batches, revised, parallel, expired, long, turned, longTurned int }
+	var seen struct {
+		played
+		long, turned, longTurned int
+	}
 	all := func() bool {
 		return min(seen.revised, seen.parallel, seen.expired, seen.long, seen.turned, seen.longTurned) > 5
 	}
@@ -44,12 +47,9 @@ func TestS25NegationsBesidePaths(t *testing.T) {
 			if cut > 0 {
 				c.Batches = matchertest.Cut(rng, c.Messages)
 			}
-			kept := []int64{0, 1 + rng.Int64N(3), 1000 * (1 + rng.Int64N(30))}[rng.IntN(3)]
+			kept := matchertest.Retention(rng)
 			for _, out := range playBackends(t, rng, c, kept) {
-				seen.batches++
-				seen.revised += count(out.Summary.Revised > 0)
-				seen.parallel += count(c.EdgeIDs)
-				seen.expired += count(out.Summary.Expired > 0)
+				seen.add(c, out)
 				for i := range out.Records {
 					r := &out.Records[i]
 					seen.long += count(len(r.Match.Edges) > 3)

@@ -11,7 +11,10 @@ import (
 // TestS25RandomBatches plays random batches with negations on the CPU against recomputation: parallel edges, replaced
 // edges, revised vertices, expiry, conditions and windows, every unit, mode and cap.
 func TestS25RandomBatches(t *testing.T) {
-	var seen struct{ batches, revised, parallel, expired, records, turned int }
+	var seen struct {
+		played
+		turned int
+	}
 	all := func() bool {
 		return seen.batches >= 1000 && min(seen.revised, seen.parallel, seen.expired, seen.turned) > 20
 	}
@@ -28,13 +31,9 @@ func TestS25RandomBatches(t *testing.T) {
 			if cut > 0 {
 				c.Batches = matchertest.Cut(rng, c.Messages)
 			}
-			kept := []int64{0, 1 + rng.Int64N(3), 1000 * (1 + rng.Int64N(30))}[rng.IntN(3)]
+			kept := matchertest.Retention(rng)
 			for _, out := range playBackends(t, rng, c, kept) {
-				seen.batches++
-				seen.revised += count(out.Summary.Revised > 0)
-				seen.parallel += count(c.EdgeIDs)
-				seen.expired += count(out.Summary.Expired > 0)
-				seen.records += len(out.Records)
+				seen.add(c, out)
 				for i := range out.Records {
 					seen.turned += count(out.Records[i].Turned)
 				}

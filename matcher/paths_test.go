@@ -32,7 +32,7 @@ func TestS26BackendsPutOutTheSame(t *testing.T) {
 			if cut > 0 {
 				c.Batches = matchertest.Cut(rng, c.Messages)
 			}
-			kept := []int64{0, 1 + rng.Int64N(3), 1000 * (1 + rng.Int64N(30))}[rng.IntN(3)]
+			kept := matchertest.Retention(rng)
 			for _, out := range playBackends(t, rng, c, kept) {
 				seen.batches++
 				seen.expired += count(out.Summary.Expired > 0)

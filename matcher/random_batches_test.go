@@ -13,7 +13,9 @@ import (
 // 80 seeds of 4 cuts each are 10,000 to 14,000 batches. `make ci-full` plays a hundred times as many
 // (MOTIFD_TEST_TIMES).
 func TestS17RandomBatches(t *testing.T) {
-	var seen struct{ batches, revised, parallel, expired, records int }
+	var seen struct {
+		played
+	}
 	all := func() bool {
 		return seen.batches >= 10_000 && min(seen.revised, seen.parallel, seen.expired) > 100
 	}
@@ -26,18 +28,25 @@ func TestS17RandomBatches(t *testing.T) {
 			if cut > 0 {
 				c.Batches = matchertest.Cut(rng, c.Messages)
 			}
-			// No edge expires, those of declared times, which are few, or those of the stream's.
-			kept := []int64{0, 1 + rng.Int64N(3), 1000 * (1 + rng.Int64N(30))}[rng.IntN(3)]
+			kept := matchertest.Retention(rng)
 			for _, out := range playBackends(t, rng, c, kept) {
-				seen.batches++
-				seen.revised += count(out.Summary.Revised > 0)
-				seen.parallel += count(c.EdgeIDs)
-				seen.expired += count(out.Summary.Expired > 0)
-				seen.records += len(out.Records)
+				seen.add(c, out)
 			}
 		}
 	})
 	t.Logf("%+v", seen)
+}
+
+// played counts batches that were played, and what they had.
+type played struct{ batches, revised, parallel, expired, records int }
+
+// add counts a batch of a case.
+func (p *played) add(c *matchertest.Case, out *matchertest.Output) {
+	p.batches++
+	p.revised += count(out.Summary.Revised > 0)
+	p.parallel += count(c.EdgeIDs)
+	p.expired += count(out.Summary.Expired > 0)
+	p.records += len(out.Records)
 }
 
 // count is 1 for true.

@@ -110,7 +110,7 @@ func TestS25DeviceTestsNegationsOfOneEdge(t *testing.T) {
 				q.MaxMatches = 1 + rng.Uint64N(8)
 			}
 		})
-		kept := []int64{0, 1 + rng.Int64N(3), 1000 * (1 + rng.Int64N(30))}[rng.IntN(3)]
+		kept := matchertest.Retention(rng)
 		run := func(be matcher.Backend) *matchertest.Driver {
 			d := matchertest.NewDriverWith(t, matcher.EngineOptions{Graph: c.Graph(), Backend: be, Planner: plan.New()})
 			d.Expire(kept)

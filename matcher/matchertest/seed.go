@@ -50,6 +50,12 @@ func ForSeedsUntil(t *testing.T, n int, seen func() bool, f func(t *testing.T, r
 // hidden are the variables that HideVariables took.
 var hidden = make(map[string]string)
 
+// Retention draws how long edges stay, for Driver.Expire. Either none expires, or those whose times are declared and
+// small, or those with times of the stream.
+func Retention(rng *rand.Rand) int64 {
+	return []int64{0, 1 + rng.Int64N(3), 1000 * (1 + rng.Int64N(30))}[rng.IntN(3)]
+}
+
 // HideVariables takes the variables of this package out of the environment, before any test: motifd refuses variables
 // with its prefix that are no settings, and tests start it. ForSeeds goes by them still.
 func HideVariables() error {

@@ -35,7 +35,8 @@ func (w *eventWriter) appendListed(b []byte, e dyngraph.EdgeIndex) []byte {
 	return w.appendValues(appendLabel(b, label), e, label)
 }
 
-// ListedValues returns what an aggregate lists of each edge in a row of a query with WITH; nil if it lists the edges.
+// ListedValues returns the values that collect(x.p) lists, one for each edge of the row, which is one of a query with
+// WITH. It is nil for collect(x), which lists the edges themselves.
 func ListedValues(q *matcher.Query, view dyngraph.View, row []uint32, aggregate int) []property.Value {
 	a := q.Groups.Aggregate(aggregate)
 	if a.Formula == nil {
