@@ -67,6 +67,9 @@ type Result struct {
 	Over     Cause
 	Steps    uint64
 	SearchNS int64 // when the backend has a clock
+	// FilterNS and OrderNS are what Enumerate took for the candidate space of this one search and for the order chosen
+	// from it (DESIGN A22), when the backend has a clock. They are not in SearchNS.
+	FilterNS, OrderNS int64
 	// Witness is a match, with WantAny and Count 1: vertices, then edges.
 	Witness []uint32
 }

@@ -62,7 +62,8 @@ var longHelp = kong.Vars{
 	"lateness_help": "How far the watermark stays behind the greatest ts that was accepted: 1h.",
 	"log_format_help": "Log format: console, json, or auto, which is console on a terminal. For run it " +
 		"overrides log.format.",
-	"log_level_help": "Log level: debug, info, warn, error. For run it overrides log.level.",
+	"log_level_help":   "Log level: debug, info, warn, error. For run it overrides log.level.",
+	"match_limit_help": "Write at most the first N matches of each query, in their order.",
 	"match_out_help": "Write the matches as JSON lines to a file, or - for standard output. Without it they are " +
 		"only counted.",
 	"max_expansion_help": "Maximum ratio of decompressed to compressed size of a file, beyond its first 16 MiB. " +

@@ -12,9 +12,7 @@ import (
 	"motifd/cmd/motifd/internal/command"
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/stream"
 	"motifd/stream/codec"
-	"motifd/stream/monitor"
 )
 
 // matchCmd finds the matches in a static graph.
@@ -23,6 +21,8 @@ type matchCmd struct {
 	Query      []string `help:"${patterns_help}" required:"" placeholder:"FILE_OR_DIR" sep:"none"`
 	Unit       string   `help:"${unit_help}" enum:"embeddings,subgraphs" default:"embeddings"`
 	Out        string   `help:"${match_out_help}" placeholder:"FILE"`
+	Limit      uint64   `help:"${match_limit_help}" placeholder:"N"`
+	Exists     bool     `help:"Only find out whether each query has a match."`
 	Summary    string   `help:"Write the summary as JSON to a file." placeholder:"FILE"`
 	graphFlags `embed:""`
 
@@ -30,8 +30,18 @@ type matchCmd struct {
 }
 
 func (matchCmd) Help() string {
-	return `The matches are counted exactly; --out writes each of them as well. A query is named after its file,
-without the extension.
+	return `The matches are counted exactly; --out writes each of them as well, by vertex ids, in the order of a
+backfill. A query is named after its file, without the extension.
+
+The graph is loaded once, and filters that queries have in common are made once. Queries that differ in names alone are
+counted once. The table tells where the time of each query went:
+
+  filter s    which vertices each vertex of the pattern can be mapped to; of long searches with a candidate space
+  order s     planning, and the matching order that is chosen by the candidate space
+  search s    the search
+
+On a terminal, a search that takes long shows how many of the vertices that a match can begin with are done, and an
+estimate of the time that is left.
 
 The first interrupt or SIGTERM ends the search, with status 1; the output has what was found. A second one ends the
 process at once.
@@ -40,11 +50,24 @@ Examples:
   motifd match --graph=graph.txt --query=queries/ --undirected
   motifd match --graph=payments.csv.gz --csv=from=SRC,to=DST,label=KIND --query=ring.cypher
   motifd match --graph=graph.txt --query=triangle.txt --undirected --unit=subgraphs --out=matches.jsonl
+  motifd match --graph=graph.txt --query=triangle.txt --out=- --limit=10
+  motifd match --graph=graph.txt --query=queries/ --exists
   motifd match --graph=payments.jsonl --properties=infer --within=24h --query=large.cypher
   motifd match --graph=payments.jsonl --properties='edges: {TRANSFER: {amount: decimal(2)}}' --query=large.cypher`
 }
 
-// Run loads the graph and enumerates the queries one by one.
+// check refuses flags that do not go together.
+func (c *matchCmd) check() error {
+	switch writes := c.Out != "" && c.Out != "none"; {
+	case c.Limit > 0 && !writes:
+		return command.Refuse(errors.New("--limit bounds the matches that are written: it goes with --out"))
+	case c.Exists && writes:
+		return command.Refuse(errors.New("--exists writes no matches: it does not go with --out"))
+	}
+	return nil
+}
+
+// Run loads the graph and searches the queries one by one.
 func (c *matchCmd) Run(a *app) (err error) {
 	defer func() {
 		if errors.Is(err, context.Canceled) && a.ctx.Err() != nil {
@@ -52,6 +75,9 @@ func (c *matchCmd) Run(a *app) (err error) {
 		}
 	}()
 	begin := time.Now()
+	if err := c.check(); err != nil {
+		return err
+	}
 	if err := c.infer(a, updateFile{c.Graph, ""}); err != nil {
 		return err
 	}
@@ -82,29 +108,31 @@ func (c *matchCmd) Run(a *app) (err error) {
 		return err
 	}
 	a.warn(queries, g)
-	mon, err := monitor.Open(monitor.Options{Graph: g, Backend: backend})
+	engine, err := newEngine(g, backend, matcher.EngineOptions{})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, mon.Close()) }()
-	s := &matchSummary{LoadS: command.Rounded(load), Backend: backend.Name(), Threads: backend.threads}
-	enc := codec.NewEncoder(codec.EncoderOptions{StreamID: "match"})
-	var apply time.Duration // planning, filters, writing
-	for _, q := range queries {
-		q.Emit, q.Backfill = matcher.EmitCounts, matcher.BackfillFull
-		if out != nil {
-			q.Emit = matcher.EmitDeltas
-		}
-		setUnit(q, c.Unit)
-		at, searched := time.Now(), backend.search
-		m, err := matchOne(a.ctx, mon, backend, q, enc, out)
-		if err != nil {
-			return err
-		}
-		s.Queries = append(s.Queries, m)
-		apply += time.Since(at) - (backend.search - searched)
+	defer func() { err = errors.Join(err, engine.Close()) }()
+	m := &match{app: a, engine: engine, backend: backend, out: out, limit: c.Limit, want: matcher.WantCount,
+		enc: codec.NewEncoder(codec.EncoderOptions{StreamID: "match"}), known: map[string]*matchQuery{}}
+	emit := matcher.EmitCounts
+	switch {
+	case out != nil:
+		m.want, emit = matcher.WantRows, matcher.EmitDeltas
+	case c.Exists:
+		m.want, emit = matcher.WantAny, matcher.EmitExists
 	}
-	s.ApplyS, s.MatchS = command.Rounded(apply), command.Rounded(backend.search)
+	for _, q := range queries {
+		q.Version, q.Emit = 1, emit
+		setUnit(q, c.Unit)
+	}
+	s := &m.sum
+	s.Backend, s.Threads, s.LoadS = backend.Name(), backend.threads, command.Rounded(load)
+	at := time.Now()
+	if err := m.all(queries); err != nil {
+		return err
+	}
+	s.ApplyS, s.MatchS = command.Rounded(time.Since(at)-backend.search), command.Rounded(backend.search)
 	s.WallS, s.PeakRSSMiB = command.Rounded(time.Since(begin)), command.PeakRSS()
 	if err := command.WriteSummary(c.Summary, s); err != nil {
 		return err
@@ -114,39 +142,6 @@ func (c *matchCmd) Run(a *app) (err error) {
 		w = a.stderr
 	}
 	return s.print(w)
-}
-
-// matchOne registers a query with a full backfill, which finds its matches, and removes it again.
-func matchOne(ctx context.Context, m *monitor.Monitor, b *timedBackend, q *matcher.Query, enc stream.Encoder,
-	out io.Writer,
-) (matchQuery, error) {
-	result := matchQuery{Name: q.Name}
-	before := b.search
-	var recs []stream.OutRecord
-	sum, err := m.Add(ctx, q, func(ev *matcher.Event) (err error) {
-		if out == nil {
-			return nil
-		}
-		recs, err = enc.Append(recs[:0], ev, 0, ev.Records())
-		if err != nil {
-			return err
-		}
-		for i := range recs {
-			if _, err := out.Write(append(recs[i].Value, '\n')); err != nil {
-				return fmt.Errorf("writing matches: %w", err)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return result, err
-	}
-	result.MatchS = command.Rounded(b.search - before)
-	for i := range sum.Queries {
-		result.Matches.add(sum.Queries[i].Positive)
-	}
-	_, err = m.Remove(ctx, q.Name)
-	return result, err
 }
 
 // openMatches returns where matches go: nil for nowhere.

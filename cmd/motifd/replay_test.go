@@ -137,7 +137,8 @@ func TestSummarySchema(t *testing.T) {
 	succeed(t, dir, "match", "--graph", "g.txt", "--query", "edge.cypher", "--undirected", "--summary", "s.json")
 	s = summaryOf(t, dir)
 	require.Equal(t, common, keysOf(s))
-	require.Equal(t, []string{"match_s", "matches", "name"}, keysOf(s["queries"].([]any)[0].(map[string]any)))
+	require.Equal(t, []string{"filter_s", "match_s", "matches", "name", "order_s", "search_s"},
+		keysOf(s["queries"].([]any)[0].(map[string]any)))
 }
 
 // TestMatch counts in a graph what the sum of a replay counts, and writes each match.

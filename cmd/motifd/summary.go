@@ -50,28 +50,6 @@ type replayQuery struct {
 // matched tells whether the query had a match in the stream.
 func (q *replayQuery) matched() bool { return !q.Positive.n.IsZero() || !q.Negative.n.IsZero() }
 
-// matchSummary is what `match --summary` writes.
-type matchSummary struct {
-	Queries          []matchQuery `json:"queries"`
-	Updates          uint64       `json:"updates"`
-	EffectiveUpdates uint64       `json:"effective_updates"`
-	Batches          uint64       `json:"batches"`
-	LoadS            float64      `json:"load_s"`
-	ApplyS           float64      `json:"apply_s"`
-	MatchS           float64      `json:"match_s"`
-	WallS            float64      `json:"wall_s"`
-	PeakRSSMiB       float64      `json:"peak_rss_mib"`
-	Backend          string       `json:"backend"`
-	Threads          int          `json:"threads"`
-}
-
-// matchQuery is one query's part.
-type matchQuery struct {
-	Name    string  `json:"name"`
-	Matches total   `json:"matches"`
-	MatchS  float64 `json:"match_s"`
-}
-
 // print writes the summary as a table.
 func (s *replaySummary) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -104,21 +82,5 @@ func (s *replaySummary) print(w io.Writer) error {
 		"all %.2f s; %.0f MiB; %s, %s\n",
 		plural(s.Updates, "update"), s.EffectiveUpdates, plural(s.Batches, "batch"), plural(s.Refused, "record"),
 		expiry, s.LoadS, s.ApplyS, s.MatchS, s.WallS, s.PeakRSSMiB, s.Backend, plural(s.Threads, "thread"))
-	return err
-}
-
-// print writes the summary as a table.
-func (s *matchSummary) print(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "query\tmatches\tmatch s\t")
-	for i := range s.Queries {
-		q := &s.Queries[i]
-		fmt.Fprintf(t, "%s\t%s\t%.3f\t\n", q.Name, &q.Matches, q.MatchS)
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "load %.2f s, match %.2f s, all %.2f s; %.0f MiB; %s, %s\n",
-		s.LoadS, s.MatchS, s.WallS, s.PeakRSSMiB, s.Backend, plural(s.Threads, "thread"))
 	return err
 }

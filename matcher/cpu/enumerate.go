@@ -102,7 +102,7 @@ func (e *enumeration) search(ctx context.Context) {
 		e.result.Count = matcher.Count{}
 		e.meter.Restart()
 	}
-	w := e.b.spaceWay(e.c, e.want, &e.stop)
+	w := e.b.spaceWay(e.c, e.want, &e.stop, &e.result)
 	if w == nil {
 		w = e.b.plainWay(e.c, e.want)
 	}

@@ -137,7 +137,7 @@ func TestWalksAgainstTextbook(t *testing.T) {
 // jumped searches one way with a candidate space, with jumps and without, and returns how many steps the jumps save.
 func jumped(t *testing.T, x *bench, want uint64) uint64 {
 	var stop atomic.Bool
-	w := x.b.spaceWay(x.b.plans[x.plan], matcher.WantAny, &stop)
+	w := x.b.spaceWay(x.b.plans[x.plan], matcher.WantAny, &stop, new(matcher.Result))
 	var steps [2]uint64
 	for i, jumps := range []bool{false, true} {
 		w.shared.Jumps = jumps

@@ -68,6 +68,8 @@ func (e *enumeration) run(which dyngraph.Which, budget *matcher.Budget) (matcher
 		}
 		e.res.Steps += res.Steps
 		e.res.SearchNS += res.SearchNS
+		e.res.FilterNS += res.FilterNS
+		e.res.OrderNS += res.OrderNS
 		if res.Over != matcher.NoCause {
 			return e.over(res.Over), nil
 		}

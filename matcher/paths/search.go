@@ -124,6 +124,8 @@ func (s *search) results(found []matcher.Result) []matcher.Result {
 func join(r, of *matcher.Result, want matcher.Want) {
 	r.Steps += of.Steps
 	r.SearchNS += of.SearchNS
+	r.FilterNS += of.FilterNS
+	r.OrderNS += of.OrderNS
 	switch {
 	case want == matcher.WantAny && !r.Count.IsZero():
 	case want == matcher.WantAny && !of.Count.IsZero():

@@ -18,8 +18,8 @@ type Progress struct {
 	shown       bool
 }
 
-// progressEvery is the time between two refreshes.
-const progressEvery = 200 * time.Millisecond
+// ProgressEvery is the time between two refreshes.
+const ProgressEvery = 200 * time.Millisecond
 
 // NewProgress returns the progress of a task, counted in a unit.
 func NewProgress(w io.Writer, what, unit string) *Progress {
@@ -31,6 +31,9 @@ func NewProgress(w io.Writer, what, unit string) *Progress {
 	return p
 }
 
+// Silent reports whether nothing is shown, as where there is no terminal.
+func (p *Progress) Silent() bool { return p.w == nil }
+
 // Update tells that n units are done, which is the given part of the whole, or of an unknown whole when part is 0.
 func (p *Progress) Update(n uint64, part float64) {
 	if p.w == nil {
@@ -39,7 +42,7 @@ func (p *Progress) Update(n uint64, part float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	if now.Sub(p.last) < progressEvery {
+	if now.Sub(p.last) < ProgressEvery {
 		return
 	}
 	p.last, p.shown = now, true
