@@ -2,16 +2,16 @@ package count
 
 import (
 	"cmp"
-	"fmt"
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"slices"
-	"strings"
 )
 
 // component is a set of blocks that are counted together, given the images of its separator.
 type component struct {
-	key          *componentKey
+	key          *componentKey // nil until it is asked for
+	shared       bool          // by several quotients
 	mask         uint32
 	separator    []int  // a pattern vertex of each block outside that it is joined to
 	separatorSet uint32 // the same as bits
@@ -19,14 +19,14 @@ type component struct {
 	ranks        []int  // of the edges at its blocks, ascending
 
 	// Several leaves are counted together (countLeaves). Other components have a method or are eliminated: next is
-	// mapped first.
+	// mapped first. It is chosen when it is first needed: most anchors end before.
 	leaves  []int
-	method  method // or nil
-	next    int
+	method  method       // or nil
+	next    int          // -1 until it is chosen
 	members uint32       // of next
 	to      *filter      // of next
 	from    []Edge       // from the separator to next
-	rest    []*component // what remains without next
+	rest    []*component // what remains without next; nil until it is needed
 	leaf    *component   // rest, if it is one leaf without conflicts
 }
 
@@ -198,11 +198,10 @@ func (ps *quotientComponents) component(mask uint32) *component {
 	}
 	key := ps.textOf(mask, groups)
 	if same, ok := ps.of.byKey[key]; ok {
-		same.key.shared = true
+		same.shared = true
 		ps.all[mask] = same
 		return same
 	}
-	p.key = ps.of.keys.of(ps, p)
 	ps.of.byKey[key] = p
 	ps.all[mask] = p
 	if leaves && (single || bits.OnesCount32(mask) > 2) || mask&(mask-1) == 0 {
@@ -213,9 +212,7 @@ func (ps *quotientComponents) component(mask uint32) *component {
 		p.members, p.to, p.from = q.Members[p.next], &q.filters[p.next], q.Edges[p.next]
 		return p
 	}
-	if p.method = ps.newMethod(p); p.method == nil {
-		ps.chooseNext(p)
-	}
+	p.method = ps.newMethod(p)
 	return p
 }
 
@@ -262,13 +259,22 @@ func (ps *quotientComponents) chooseNext(p *component) {
 			p.from = append(p.from, e)
 		}
 	}
-	p.rest = ps.split(mask &^ (1 << p.next))
-	if r := p.rest[0]; len(p.rest) == 1 && len(r.leaves) == 1 && len(r.from) == 1 &&
-		q.conflicts[p.next]|q.conflicts[r.next] == 0 &&
-		p.from[0].Multi == nil &&
+	if bits.OnesCount32(mask) != 2 {
+		return
+	}
+	r := ps.restOf(p)[0]
+	if len(r.from) == 1 && q.conflicts[p.next]|q.conflicts[r.next] == 0 && p.from[0].Multi == nil &&
 		r.from[0].Multi == nil {
 		p.leaf = r
 	}
+}
+
+// restOf returns the components that remain of one once its next block is mapped.
+func (ps *quotientComponents) restOf(p *component) []*component {
+	if p.rest == nil {
+		p.rest = ps.split(p.mask &^ (1 << p.next))
+	}
+	return p.rest
 }
 
 // growth tells how many images a block has to expect for each mapping of the blocks outside of a set, by numbers of
@@ -289,13 +295,14 @@ func (ps *quotientComponents) growth(v int, mask uint32) int {
 // textOf returns a text that is equal for equal components of different quotients: the same blocks, with the same edges
 // to the same vertices outside.
 func (ps *quotientComponents) textOf(mask uint32, groups map[int]uint32) string {
-	var b strings.Builder
+	var room [128]byte
 	var edges edgeSet
+	text := append(room[:0], byte(bits.OnesCount32(mask)))
 	for m := mask; m != 0; m &= m - 1 {
 		v := bits.TrailingZeros32(m)
-		fmt.Fprintf(&b, "%x,", ps.q.Members[v])
-		for _, e := range ps.q.Edges[v] {
-			edges.join(&e.patternEdges)
+		text = binary.LittleEndian.AppendUint32(text, ps.q.Members[v])
+		for i := range ps.q.Edges[v] {
+			edges.join(&ps.q.Edges[v][i].patternEdges)
 		}
 	}
 	touch := make([]uint32, 0, len(groups))
@@ -303,8 +310,16 @@ func (ps *quotientComponents) textOf(mask uint32, groups map[int]uint32) string 
 		touch = append(touch, t)
 	}
 	slices.Sort(touch)
-	fmt.Fprintf(&b, "%x %x %t", edges, touch, ps.q == ps.of.plan.injective)
-	return b.String()
+	for _, t := range touch {
+		text = binary.LittleEndian.AppendUint32(text, t)
+	}
+	for _, w := range edges {
+		text = binary.AppendUvarint(text, w)
+	}
+	if ps.q == ps.of.plan.injective {
+		text = append(text, 1)
+	}
+	return string(text)
 }
 
 // Component returns the blocks of a set that are connected with some blocks.

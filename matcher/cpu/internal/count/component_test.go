@@ -231,8 +231,19 @@ func (ps *components) self(w Strategy) *quotientComponents {
 	return ps.quotients[0]
 }
 
-// pieceList returns the components made so far, in an order that is the same each time.
+// componentList returns the components that counting may come to, in an order that is the same each time.
 func componentList(ps *quotientComponents) (l []*component) {
+	for n := -1; n < len(ps.all); { // what is made of one may make others
+		n = len(ps.all)
+		for _, p := range ps.all {
+			if p.leaves == nil && p.method == nil {
+				if p.next < 0 {
+					ps.chooseNext(p)
+				}
+				ps.restOf(p)
+			}
+		}
+	}
 	for mask := range uint32(1 << 12) {
 		if p := ps.all[mask]; p != nil {
 			l = append(l, p)

@@ -167,7 +167,7 @@ func (c *Counter) count(p *component) matcher.Count {
 		return c.compute(p)
 	}
 	// The count between the ends of an anchor comes up again only in other quotients and patterns.
-	if len(p.separator) == 2 && !p.key.shared && bits.OnesCount32(c.mapped) == 2 && c.origin.anchor >= 0 {
+	if len(p.separator) == 2 && !c.sharesKey(p) && bits.OnesCount32(c.mapped) == 2 && c.origin.anchor >= 0 {
 		return c.compute(p)
 	}
 	if p.conflicts == 0 {
@@ -189,9 +189,20 @@ func (c *Counter) count(p *component) matcher.Count {
 	return total.Sub(less)
 }
 
+// keyOf returns the key of a component in the memo.
+func (c *Counter) keyOf(p *component) *componentKey {
+	if p.key == nil {
+		p.key = c.keys.of(c.part, p)
+	}
+	return p.key
+}
+
+// sharesKey reports whether another component, or another quotient, may ask for the count of a component.
+func (c *Counter) sharesKey(p *component) bool { return p.shared || c.keyOf(p).shared }
+
 // memoized returns the count of a component apart from its separator only.
 func (c *Counter) memoized(p *component) matcher.Count {
-	key := memoKey{component: p.key.first + c.version(p), a: c.image[p.separator[0]], b: dyngraph.NoVertex}
+	key := memoKey{component: c.keyOf(p).first + c.version(p), a: c.image[p.separator[0]], b: dyngraph.NoVertex}
 	if len(p.separator) > 1 {
 		key.b = c.image[p.separator[1]]
 	}
@@ -287,7 +298,7 @@ func (c *Counter) eliminate(p *component) matcher.Count {
 			return n
 		}
 	}
-	if p.rest == nil {
+	if p.next < 0 {
 		c.part.chooseNext(p)
 	}
 	var found []dyngraph.VertexID
@@ -303,9 +314,14 @@ func (c *Counter) eliminate(p *component) matcher.Count {
 	} else {
 		found, ways = c.inCommon(p)
 	}
+	if len(found) == 0 {
+		c.failed = c.whyNone(p.next, p.to, p.from)
+		return total
+	}
+	rest := c.part.restOf(p)
 	c.depth++
 	if c.shares() {
-		total = c.addUp(c.sumOver(p, found, ways), p.rest)
+		total = c.addUp(c.sumOver(p, found, ways), rest)
 		c.depth--
 		c.failed = everything
 		return total

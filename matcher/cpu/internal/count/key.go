@@ -1,11 +1,9 @@
 package count
 
 import (
-	"fmt"
+	"encoding/binary"
 	"math/bits"
 	"slices"
-
-	"motifd/matcher/internal/candidates"
 )
 
 // componentKey is the key of a component in the memo. Components of any patterns with equal keys have the same count
@@ -58,44 +56,59 @@ func (ps *quotientComponents) describe(to []byte, p *component) []byte {
 	for _, v := range p.separator {
 		around |= 1 << q.BlockOf[v]
 	}
-	test := func(t candidates.Test) { to = fmt.Appendf(to, "%x %x %x,", t.Word, t.Mask, t.Want) }
-	to = fmt.Appendf(to, "%d:", len(p.separator))
+	put := func(x uint64) { to = binary.AppendUvarint(to, x) }
+	put(uint64(len(p.separator)))
 	for m := p.mask; m != 0; m &= m - 1 {
 		v := bits.TrailingZeros32(m)
 		at := &q.filters[v]
-		test(at.test)
-		for _, t := range at.moreTests {
-			test(t)
+		put(uint64(len(at.moreTests)))
+		for i := range 1 + len(at.moreTests) {
+			t := at.test
+			if i > 0 {
+				t = at.moreTests[i-1]
+			}
+			put(uint64(t.Word))
+			put(t.Mask)
+			put(t.Want)
 		}
-		to = fmt.Appendf(to, "%t", at.implied)
-		for c := q.conflicts[v] & around; c != 0; c &= c - 1 {
-			to = fmt.Appendf(to, "/%d", number[bits.TrailingZeros32(c)])
+		flags := uint64(len(q.Edges[v])) << 1
+		if at.implied {
+			flags |= 1
+		}
+		put(flags)
+		conflicts := q.conflicts[v] & around
+		put(uint64(bits.OnesCount32(conflicts)))
+		for c := conflicts; c != 0; c &= c - 1 {
+			put(uint64(number[bits.TrailingZeros32(c)]))
 		}
 		for i := range q.Edges[v] {
 			e := &q.Edges[v][i]
 			rank, _ := slices.BinarySearch(p.ranks, e.rank)
-			to = fmt.Appendf(to, "-%d %d", number[q.BlockOf[e.From]], rank)
+			put(uint64(number[q.BlockOf[e.From]]))
+			put(uint64(rank))
 			to = e.Multi.describe(to, p.ranks, ps.of.plan)
 			kind := &ps.of.plan.kinds[e.kind]
-			to = fmt.Appendf(to, " %x%q", kind.key, kind.tests)
+			put(kind.key)
+			put(uint64(len(kind.tests)))
+			to = append(to, kind.tests...)
 		}
-		to = append(to, ';')
 	}
 	return to
 }
 
-// describe appends the labels and directions of a multi-edge and the ranks of its edges, by index; nothing if b is nil.
+// describe appends the labels and directions of a multi-edge and the ranks of its edges, by index; a zero if b is nil.
 func (b *MultiEdge) describe(to []byte, ranks []int, s *Plan) []byte {
 	if b == nil {
-		return to
+		return append(to, 0)
 	}
-	to = fmt.Appendf(to, "(%s", s.multiKinds[b.kinds])
+	to = binary.AppendUvarint(append(to, 1), uint64(len(s.multiKinds[b.kinds])))
+	to = binary.AppendUvarint(append(to, s.multiKinds[b.kinds]...), uint64(len(b.Sets)))
 	for _, set := range b.Sets {
-		to = append(to, ';')
+		to = binary.AppendUvarint(to, uint64(len(set)))
 		for i := range set {
 			rank, _ := slices.BinarySearch(ranks, set[i].rank)
-			to = fmt.Appendf(to, " %d", rank)
+			to = binary.AppendUvarint(to, uint64(rank))
 		}
 	}
-	return append(to, ')')
+	return to
 }

@@ -79,11 +79,13 @@ func TestComponentsOfOneKeyCountAlike(t *testing.T) {
 					for e := range p.Query.Edges {
 						parts.anchored(e)
 					}
+					c.part = parts
 					for _, p := range componentList(parts) {
-						if len(by[p.key]) == 0 {
-							names = append(names, p.key)
+						key := c.keyOf(p)
+						if len(by[key]) == 0 {
+							names = append(names, key)
 						}
-						by[p.key] = append(by[p.key], sameKey{s, parts, p})
+						by[key] = append(by[key], sameKey{s, parts, p})
 					}
 				}
 			}
