@@ -89,7 +89,7 @@ func TestHelp(t *testing.T) {
 	for _, command := range []string{
 		"run", "demo", "replay", "match", "explain", "query", "query add", "query list", "query remove", "query resume",
 		"query validate", "checkpoint", "checkpoint info", "checkpoint verify", "checkpoint backup",
-		"checkpoint suspend",
+		"checkpoint suspend", "audit",
 		"topics", "topics create", "topics check", "bench", "version",
 	} {
 		r := succeed(t, ".", append(strings.Fields(command), "--help")...)

@@ -36,6 +36,7 @@ var helpTexts = kong.PostBuild(func(k *kong.Kong) error {
 var longHelp = kong.Vars{
 	"analyze_help": "Update stream whose end is played behind the graph, to tell what the queries cost, in the " +
 		"formats of --graph.",
+	"audit_cmd_help": "Compare the matches in the graph of a checkpoint with those that were emitted.",
 	"backend_help": "What searches: auto, cpu, cuda (a GPU, in motifd-cuda), or reference, a slow oracle for " +
 		"small graphs",
 	"backfill_help": "Existing matches to emit now: none, or full for all (default: full if the daemon's " +

@@ -93,6 +93,7 @@ var arrows = map[string][]string{
 		"stream/tempfile"},
 	"docs":                          {},
 	"cmd/motifd":                    nil, // all
+	"cmd/motifd/internal/audit":     {"dyngraph", "matcher", "stream", "stream/checkpoint"},
 	"cmd/motifd/internal/command":   {},
 	"cmd/motifd/internal/benchcase": {"cmd/motifd/internal/command", "matcher", "matcher/pattern"},
 	"cmd/motifd/internal/bench":     {"cmd/motifd/internal/command", "cmd/motifd/internal/benchcase"},

@@ -34,6 +34,7 @@ type cli struct {
 	Synth      synthCmd      `cmd:"" help:"Write generated payments with planted money laundering, and patterns."`
 	Topics     topicsCmd     `cmd:"" help:"Create and check the Kafka topics of a configuration."`
 	Config     configCmd     `cmd:"" help:"Print the defaults of the configuration."`
+	Audit      auditCmd      `cmd:"" help:"${audit_cmd_help}"`
 	Checkpoint checkpointCmd `cmd:"" help:"${checkpoint_cmd_help}"`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 }

@@ -31,7 +31,8 @@ import (
 //
 //   - the set of matches that its output adds up to is the oracle's, on the graph that the input topic adds up to;
 //   - a record that was published again is the same record: (batch, index) names its bytes;
-//   - the output, each record once, is what `motifd replay --batch-log` writes.
+//   - the output, each record once, is what `motifd replay --batch-log` writes;
+//   - `motifd audit` finds no difference.
 func TestP3KillAndRestart(t *testing.T) {
 	t.Parallel()
 	const (
@@ -62,7 +63,9 @@ func TestP3KillAndRestart(t *testing.T) {
 	require.NoError(t, <-produced)
 	end := endOffset(t, port)
 	p.until("all input was taken", func() bool { return p.status().Positions["0"] >= end })
+	require.Contains(t, succeed(t, dir, "audit", "state").stdout, " 0 differ, 0 left out", "while it runs")
 	p.stop()
+	require.Contains(t, succeed(t, dir, "audit", "state").stdout, " 0 differ, 0 left out")
 
 	log := openLog(t, dir, port)
 	output := outputOf(t, log.Addr())

@@ -70,27 +70,62 @@ func (r *Replay) Len() (committed, open int) {
 	return len(r.control.log.committed), len(r.control.log.open)
 }
 
+// Committed returns the first and the last committed batch in the log; of an empty one the first is the one behind the
+// last.
+func (r *Replay) Committed() (first, last uint64) {
+	last = r.control.state.batch
+	return last + 1 - uint64(len(r.control.log.committed)), last
+}
+
 // Base returns the state before the oldest batch in the log, or the present one when the log is empty. It is made by
 // undoing the logged effects from the newest to the oldest. The caller owns the graph. State.Mark and State.Open are
 // empty; State.Fresh tells that the base is the beginning.
 func (r *Replay) Base(ctx context.Context) (*stream.State, error) {
-	if err := r.undo(ctx); err != nil {
-		return nil, fmt.Errorf("checkpoint %s: base of the log: %w", r.db.dir, err)
+	err := r.undo(ctx)
+	if err == nil {
+		var st *stream.State
+		if st, err = r.stateOf(ctx, r.past); err == nil {
+			return st, nil
+		}
 	}
-	st := &r.past.state
-	g, err := loadGraph(ctx, r.past.content, r.past.settings.graph(), st)
+	return nil, fmt.Errorf("checkpoint %s: base of the log: %w", r.db.dir, err)
+}
+
+// At is Base for the state after another batch: one of the committed ones, or the one before the first.
+func (r *Replay) At(ctx context.Context, batch uint64) (*stream.State, error) {
+	fail := func(err error) (*stream.State, error) {
+		return nil, fmt.Errorf("checkpoint %s: the state after batch %d: %w", r.db.dir, batch, err)
+	}
+	if first, last := r.Committed(); batch+1 < first || batch > last {
+		return fail(fmt.Errorf("the batch log goes from %d to %d", first, last))
+	}
+	t, err := undoLog(ctx, r.db, r.control, batch, nil)
 	if err != nil {
-		return nil, fmt.Errorf("checkpoint %s: base of the log: %w", r.db.dir, err)
+		return fail(err)
+	}
+	st, err := r.stateOf(ctx, t)
+	if err = errors.Join(err, t.content.close()); err != nil {
+		return fail(err)
+	}
+	return st, nil
+}
+
+// stateOf returns the state that a timeline has come to.
+func (r *Replay) stateOf(ctx context.Context, t *timeline) (*stream.State, error) {
+	st := &t.state
+	g, err := loadGraph(ctx, t.content, t.settings.graph(), st)
+	if err != nil {
+		return nil, err
 	}
 	return &stream.State{
 		StreamID:  r.control.streamID,
 		Fresh:     st.batch == 0,
 		Batch:     st.batch,
 		Graph:     g,
-		Queries:   remembered(slices.Clone(r.past.queries), r.past.once),
+		Queries:   remembered(slices.Clone(t.queries), t.once),
 		Positions: maps.Clone(st.positions),
 
-		Declaration: r.past.settings.Declaration,
+		Declaration: t.settings.Declaration,
 	}, nil
 }
 
@@ -98,13 +133,14 @@ func (r *Replay) undo(ctx context.Context) error {
 	if r.past != nil {
 		return nil
 	}
-	past, err := undoLog(ctx, r.db, r.control, nil)
+	past, err := undoLog(ctx, r.db, r.control, 0, nil)
 	r.past = past
 	return err
 }
 
-// undoLog returns the content as of before the oldest batch in the log. report is as in timeline.
-func undoLog(ctx context.Context, db *database, c *control, report func(error) error) (*timeline, error) {
+// undoLog returns the content as of after a batch or, if that is larger, before the oldest batch in the log. report is
+// as in timeline.
+func undoLog(ctx context.Context, db *database, c *control, batch uint64, report func(error) error) (*timeline, error) {
 	t := &timeline{state: c.state, settings: c.settings, queries: c.queries, report: report}
 	content, err := newOverlay(db, c.log.bytes, t.problem)
 	if err != nil {
@@ -115,6 +151,9 @@ func undoLog(ctx context.Context, db *database, c *control, report func(error) e
 		return nil, errors.Join(err, content.close())
 	}
 	for _, e := range slices.Backward(c.log.committed) {
+		if e.batch <= batch {
+			break
+		}
 		if ctx.Err() != nil {
 			return nil, errors.Join(context.Cause(ctx), content.close())
 		}

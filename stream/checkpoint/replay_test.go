@@ -52,6 +52,18 @@ func TestReplay(t *testing.T) {
 			require.NoError(t, err)
 			requireSame(t, h.graphs[at], dumpContent(again.Graph, again.Positions, again.Queries))
 
+			first, _ := r.Committed()
+			require.Equal(t, at+1, first)
+			for range 2 { // in any order
+				b := at + rng.Uint64N(uint64(committed)+1)
+				then, err := r.At(context.Background(), b)
+				require.NoError(t, err)
+				require.Equal(t, b, then.Batch)
+				requireSame(t, h.graphs[b], dumpContent(then.Graph, then.Positions, then.Queries))
+			}
+			_, err = r.At(context.Background(), uint64(last)+1)
+			require.ErrorContains(t, err, "the batch log goes from")
+
 			memory := randomMemory(maps.Clone(r.past.once))
 			n := 0
 			for l, err := range r.Batches() {
@@ -132,7 +144,7 @@ func TestOverlayOnDisk(t *testing.T) {
 	db, c, err := openExisting(testDir, lived(t, h, Retention{Batches: 6}, len(h.steps)))
 	require.NoError(t, err)
 	c.log.bytes = overlayInMemory + 1
-	past, err := undoLog(context.Background(), db, c, nil)
+	past, err := undoLog(context.Background(), db, c, 0, nil)
 	require.NoError(t, err)
 	require.NotEmpty(t, past.content.tmp)
 	g, err := loadGraph(context.Background(), past.content, h.options(), &past.state)
@@ -148,7 +160,7 @@ func TestOverlayFails(t *testing.T) {
 	h := newHistory(newRand(42), 10, true)
 	db, c, err := openExisting(testDir, lived(t, h, Retention{Batches: 6}, len(h.steps)))
 	require.NoError(t, err)
-	past, err := undoLog(context.Background(), db, c, nil)
+	past, err := undoLog(context.Background(), db, c, 0, nil)
 	require.NoError(t, err)
 	past.content.fault.trip("write", "tmp", syscall.ENOSPC)
 	_, err = loadGraph(context.Background(), past.content, h.options(), &past.state)

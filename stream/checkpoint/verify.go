@@ -260,7 +260,7 @@ func (v *verifier) log() error {
 // every value with the one that the log left.
 func (v *verifier) past() error {
 	total := uint64(len(v.c.log.committed))
-	t, err := undoLog(v.ctx, v.db, v.c, v.note)
+	t, err := undoLog(v.ctx, v.db, v.c, 0, v.note)
 	if err != nil {
 		return err
 	}
