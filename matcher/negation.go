@@ -144,39 +144,6 @@ func (q *Query) checkNegation(n *Negation, directed bool) error {
 	return nil
 }
 
-// BlockedByItself returns an edge of the core whose image is a blocker of each match, by its index, or -1: the negation
-// is one edge without a condition, and demands no more than that edge has. has tells which edges each match has.
-func (q *Query) BlockedByItself(n *Negation, has func(edge int) bool) int {
-	if len(n.Edges) != 1 || len(n.Conditions) > 0 {
-		return -1
-	}
-	all, deny := q.Subquery(n), n.Edges[0]
-	covers := func(of, by int) bool { // whatever vertex by is mapped to, so can vertex of be
-		v, w := all.Vertices[of], all.Vertices[by]
-		return of == by || of >= len(q.Vertices) && demandsLess(v.Label, v.AnyOf, w.Label, w.AnyOf)
-	}
-	for i, e := range q.Edges {
-		along := covers(deny.From, e.From) && covers(deny.To, e.To)
-		against := covers(deny.From, e.To) && covers(deny.To, e.From)
-		if e.Hops == nil && has(i) && demandsLess(deny.Label, deny.AnyOf, e.Label, e.AnyOf) &&
-			(along && (deny.Either || !e.Either) || against && deny.Either) {
-			return i
-		}
-	}
-	return -1
-}
-
-// demandsLess reports whether what meets one demand for labels meets another one.
-func demandsLess(label string, anyOf []string, than string, thanAnyOf []string) bool {
-	switch {
-	case label == "" && anyOf == nil:
-		return true
-	case thanAnyOf == nil:
-		return than != "" && (label == than || slices.Contains(anyOf, than))
-	}
-	return !slices.ContainsFunc(thanAnyOf, func(l string) bool { return l != label && !slices.Contains(anyOf, l) })
-}
-
 // Unreached returns an own vertex of a negation that its edges do not join to the core, by its index among the own
 // ones, or -1.
 func (q *Query) Unreached(n *Negation) int {

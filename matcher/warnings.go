@@ -19,6 +19,7 @@ func Warnings(q *Query, opt dyngraph.Options, g *dyngraph.Graph) (warnings []str
 			warnings = append(warnings, text)
 		}
 	}
+	warnings = append(warnings, q.warnBlocked()...)
 	if g == nil || g.Vertices() == 0 {
 		return warnings
 	}

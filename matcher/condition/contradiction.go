@@ -305,10 +305,10 @@ func negativeCycle(terms []*term) bool {
 			c := &Condition{root: comparison}
 			c.compile(comparison)
 			all, ok := c.Linears()
-			if !ok { // weights may not fit
-				continue
-			}
 			for i := range all {
+				if !ok && len(all[i].Weights) > 0 {
+					continue // weights may not fit
+				}
 				if b, difference := all[i].difference(c.Slots); difference {
 					bounds = append(bounds, b)
 				}
@@ -333,9 +333,13 @@ func negativeCycle(terms []*term) bool {
 	return true // only on a cycle does a path of more edges than nodes improve a sum
 }
 
-// difference returns the bound of a difference, or of one value, that l is a multiple of.
+// difference returns the bound of a difference, or of one value, that l is a multiple of; of 0 where values cancel out.
 func (l *Linear) difference(slots []Slot) (b differenceBound, ok bool) {
-	if n := len(l.Weights); n == 0 || n > 2 || n == 2 && l.Weights[0].By != -l.Weights[1].By {
+	switch n := len(l.Weights); {
+	case n == 0:
+		b.most = l.Most
+		return b, true
+	case n > 2 || n == 2 && l.Weights[0].By != -l.Weights[1].By:
 		return b, false
 	}
 	for _, w := range l.Weights {

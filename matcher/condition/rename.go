@@ -57,3 +57,13 @@ func Contradict(conditions []*Condition) bool {
 	}
 	return contradict(terms)
 }
+
+// Follows reports whether the condition is true or unknown wherever the others are true, as far as contradictions are
+// found.
+func (c *Condition) Follows(others []*Condition) bool {
+	terms := []*term{{code: not, pos: c.root.pos, args: []*term{c.root}}}
+	for _, other := range others {
+		terms = append(terms, other.root)
+	}
+	return contradict(terms)
+}

@@ -250,10 +250,10 @@ func (p *cypherBuilder) negation(r *Rule, n pendingNegation, core *condition.Sco
 		return nil, nil, p.located(err)
 	}
 	built.Conditions = append(p.ownLabelConditions(len(q.Vertices)), conditions...)
-	if e := q.BlockedByItself(built, has); e >= 0 {
+	if met := q.BlockedByItself(built, has); met != nil && len(built.Conditions) == 0 {
 		return nil, nil, p.fail(at(n.pos), "every match has what this denies: its edge %s; deny edges of another "+
 			"label, or add a condition, as in NOT EXISTS { (a)-[k:KNOWS]->(b) WHERE k.ts < t.ts }",
-			short(q.Edges[e].Name))
+			short(q.Edges[met[0]].Name))
 	}
 	return built, exprs, nil
 }
