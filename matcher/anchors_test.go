@@ -9,6 +9,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/matchertest"
 )
 
 // randomAnchors returns a plan with nothing but what the index of anchors looks at.
@@ -118,6 +119,7 @@ func TestAnchorsShareFits(t *testing.T) {
 
 // TestAnchorsForget holds that lists that label combinations do not share are bounded in all, and stay right.
 func TestAnchorsForget(t *testing.T) {
+	matchertest.NotUnderRace(t, "it has one goroutine")
 	var index matcher.Anchors[int]
 	var plans []*matcher.Plan
 	const labels = 80

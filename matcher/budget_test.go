@@ -7,11 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/matcher"
+	"motifd/matcher/matchertest"
 )
 
 // TestS11OneHubLeavesTimeToOthers: a hub with thousands of groups that never end takes twice the time of its query,
 // little more, however many there are. A small group of the same query is still found, and so is the next query.
 func TestS11OneHubLeavesTimeToOthers(t *testing.T) {
+	matchertest.NotUnderRace(t, "it has one goroutine")
 	limits := matcher.Limits{QueryTime: time.Minute, BatchTime: 5 * time.Minute}
 	batch := matcher.NewBatchBudget(limits)
 	batch.Arm()
@@ -37,6 +39,7 @@ func TestS11OneHubLeavesTimeToOthers(t *testing.T) {
 // TestS11OneHubLeavesRoomToOthers: a hub whose groups have many matches gets twice its query's matches, little more,
 // however many groups there are. Its small groups are still found, and so is the next query; a cap bounds otherwise.
 func TestS11OneHubLeavesRoomToOthers(t *testing.T) {
+	matchertest.NotUnderRace(t, "it has one goroutine")
 	limits := matcher.Limits{Matches: 50_000, QueryMatches: 1_000_000}
 	batch := matcher.NewBatchBudget(limits)
 	batch.Arm()

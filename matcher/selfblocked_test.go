@@ -10,25 +10,27 @@ import (
 	"motifd/matcher/pattern"
 )
 
-// TestS25BlockedByItself holds that a query is warned of whose own edges meet what must be absent, and no other one: such
-// a query has no match where no value is missing, and each other one here has some. Without conditions it is refused.
+// TestS25BlockedByItself holds that a query is warned of whose own edges meet what must be absent, and no other one:
+// such a query has no match where no value is missing, and each other one here has some. Without conditions it is
+// refused.
 func TestS25BlockedByItself(t *testing.T) {
 	for cypher, met := range map[string]string{
-		"MATCH (a)-[t:T]->(b) WHERE NOT (a)<-[:T]-(b)":                                                "",
-		"MATCH (a)-[t:T]->(b) WHERE NOT (a)-[:U]->(b)":                                                "",
-		"MATCH (a)-[t:T]-(b) WHERE NOT (a)-[:T]->(b)":                                                 "",
-		"MATCH (a)-[t:T]->(b) WHERE NOT (a)-[:T]->(:B)":                                               "",
-		"MATCH (a)-[t:T|S]->(b) WHERE NOT (a)-[:T]->(b)":                                              "",
-		"MATCH (a)-[t:T]->(b) WHERE NOT (a)-[:T]->()-[:T]->(b)":                                       "",
-		"MATCH (a)-[t:T]->(b)-[u:T]->(c) WHERE NOT EXISTS { (a)-[v:T]->(x), (b)-[w:T]->(c) }":         "",
-		"MATCH (a)-[t:T]->(b) WHERE NOT EXISTS { (a)-[u:T]->(b) WHERE u.n <= t.n }":                   "t as u",
-		"MATCH (a)-[t:T]->(b) WHERE NOT EXISTS { (a)-[u:T]->(b) WHERE u.n < t.n }":                    "",
-		"MATCH (a)-[t:T]->(b) WHERE t.n > 1 AND NOT EXISTS { (a)-[u:T]->(b) WHERE u.n >= 2 }":         "t as u",
-		"MATCH (a)-[t:T]->(b) WHERE t.n > 1 AND NOT EXISTS { (a)-[u:T]->(b) WHERE u.n >= 3 }":         "",
-		"MATCH (a)-[t:T]->(b) WHERE NOT EXISTS { (a)-[u:T]->(b) WHERE u.ts - t.ts <= 5 }":             "t as u",
-		"MATCH (a)-[t:T]->(b) WHERE NOT EXISTS { (a)-[u:T]-() WHERE u.ts <= t.ts }":                   "t as u",
-		"MATCH (a)-[t:T]->(b) WHERE NOT EXISTS { (a)-[u:T]->(b) WHERE u.ts > t.ts }":                  "",
-		"MATCH (a)-[t:T]->(b)-[u:T]->(c) WHERE NOT EXISTS { (a)-[v]->(x)-[w]->(c) WHERE v.n <= t.n }": "t as v, u as w",
+		"MATCH (a)-[t:T]->(b) WHERE NOT (a)<-[:T]-(b)":                                        "",
+		"MATCH (a)-[t:T]->(b) WHERE NOT (a)-[:U]->(b)":                                        "",
+		"MATCH (a)-[t:T]-(b) WHERE NOT (a)-[:T]->(b)":                                         "",
+		"MATCH (a)-[t:T]->(b) WHERE NOT (a)-[:T]->(:B)":                                       "",
+		"MATCH (a)-[t:T|S]->(b) WHERE NOT (a)-[:T]->(b)":                                      "",
+		"MATCH (a)-[t:T]->(b) WHERE NOT (a)-[:T]->()-[:T]->(b)":                               "",
+		"MATCH (a)-[t:T]->(b)-[u:T]->(c) WHERE NOT EXISTS { (a)-[v:T]->(x), (b)-[w:T]->(c) }": "",
+		"MATCH (a)-[t:T]->(b) WHERE NOT EXISTS { (a)-[u:T]->(b) WHERE u.n <= t.n }":           "t as u",
+		"MATCH (a)-[t:T]->(b) WHERE NOT EXISTS { (a)-[u:T]->(b) WHERE u.n < t.n }":            "",
+		"MATCH (a)-[t:T]->(b) WHERE t.n > 1 AND NOT EXISTS { (a)-[u:T]->(b) WHERE u.n >= 2 }": "t as u",
+		"MATCH (a)-[t:T]->(b) WHERE t.n > 1 AND NOT EXISTS { (a)-[u:T]->(b) WHERE u.n >= 3 }": "",
+		"MATCH (a)-[t:T]->(b) WHERE NOT EXISTS { (a)-[u:T]->(b) WHERE u.ts - t.ts <= 5 }":     "t as u",
+		"MATCH (a)-[t:T]->(b) WHERE NOT EXISTS { (a)-[u:T]-() WHERE u.ts <= t.ts }":           "t as u",
+		"MATCH (a)-[t:T]->(b) WHERE NOT EXISTS { (a)-[u:T]->(b) WHERE u.ts > t.ts }":          "",
+		"MATCH (a)-[t:T]->(b)-[u:T]->(c) WHERE NOT EXISTS { (a)-[v]->(x)-[w]->(c) WHERE v.n <= t.n }": "t as v, " +
+			"u as w",
 		"MATCH (b)<-[t:T]-(a) WHERE NOT EXISTS { (b)<-[u:T]-() WHERE u.n >= t.n } " +
 			"WITH b, count(*) AS n WHERE n > 0 RETURN b, n": "t as u",
 		"MATCH (b)<-[t:T]-(a) WHERE NOT EXISTS { (b)<-[u:T]-() WHERE u.n > t.n } " +

@@ -25,7 +25,10 @@ import (
 // left before were done; not where checkers watch it, which take their time.
 func TestS12BlocksOfMatches(t *testing.T) {
 	var given, kept, left uint64
-	enough := func() bool { return os.Getenv(Few) != "" || given >= 15 && kept >= 50 && left >= 5 }
+	enough := func() bool {
+		return os.Getenv(Few) != "" || given >= uint64(matchertest.Enough(t, 15)) &&
+			kept >= uint64(matchertest.Enough(t, 50)) && left >= uint64(matchertest.Enough(t, 5))
+	}
 	matchertest.ForSeedsUntil(t, 2+rounds/3, enough, func(t *testing.T, rng *rand.Rand) {
 		shape := matchertest.Shape{Directed: rng.IntN(3) == 0, Vertices: 80, Edges: 1100, Messages: 1200,
 			Hubs:   rng.IntN(3),

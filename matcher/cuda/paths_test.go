@@ -20,7 +20,8 @@ import (
 // for each combination of lengths: both put out the same.
 func TestS26PathsAgree(t *testing.T) {
 	matches := 0
-	matchertest.ForSeedsUntil(t, rounds, func() bool { return matches > 100 }, func(t *testing.T, rng *rand.Rand) {
+	enough := func() bool { return matches > matchertest.Enough(t, 100) }
+	matchertest.ForSeedsUntil(t, rounds, enough, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCasePaths(rng, 3).With(func(q *matcher.Query) {
 			q.Unit, q.Backfill = matcher.Unit(rng.IntN(2)), matcher.Backfill(rng.IntN(2))
 			if rng.IntN(3) == 0 {

@@ -78,6 +78,13 @@ func setting(name string) string {
 	return os.Getenv(name)
 }
 
+// Enough is how many of something a test of ForSeedsUntil waits for: n, or a part of it where TimesVariable asks for a
+// part of the seeds.
+func Enough(t *testing.T, n int) int {
+	t.Helper()
+	return int(min(uint64(n), timed(t, uint64(n))))
+}
+
 // timed multiplies a number of seeds by TimesVariable: by 10, or by 1/2. One seed is the least.
 func timed(t *testing.T, seeds uint64) uint64 {
 	v := setting(TimesVariable)
