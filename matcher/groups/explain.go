@@ -39,8 +39,8 @@ func Explain(p *matcher.Plan, opt Options) string {
 	for i, c := range x.counts {
 		fmt.Fprintf(&b, "stage %d counted from the keys: %s\n", i+1, c.steps(c.fromKeys, "nothing more"))
 	}
-	b.WriteString("nothing is kept of hubs, since there are several stages: each such group is counted anew in both " +
-		"graphs\n")
+	b.WriteString("nothing is kept of hubs, since there are several stages: each such group is counted anew, as it " +
+		"was before the batch and as it is behind it\n")
 	return b.String()
 }
 
@@ -81,7 +81,8 @@ func (x *program) steps(o *residual.Order, none string) string {
 func (x *program) kept() string {
 	h := x.shape
 	if h == nil {
-		return "nothing is kept of hubs, since " + x.shapeless() + ": each such group is counted anew in both graphs\n"
+		return "nothing is kept of hubs, since " + x.shapeless() + ": each such group is counted anew, as it was " +
+			"before the batch and as it is behind it\n"
 	}
 	hub, member := x.g.Vertices[h.member.hub].Name, x.g.Edges[h.member.edge].Name
 	if h.pivot == nil {
