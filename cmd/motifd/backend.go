@@ -35,6 +35,8 @@ type backendFlags struct {
 	Backend string `help:"${backend_help} (default: ${default})." default:"auto" placeholder:"NAME"`
 	Device  int    `help:"Number of the GPU (default: 0)." placeholder:"N"`
 	Threads int    `help:"Search threads (default: one per processor)." placeholder:"N"`
+
+	profile *cpu.Profile // what searches are noted in; may be nil
 }
 
 // check refuses what no build or this one has not.
@@ -60,7 +62,8 @@ func (f *backendFlags) make(log zerolog.Logger, trace *timeline.Timeline, lazy b
 		return nil, err
 	}
 	b, err := newBackend(backendOptions{
-		name: f.Backend, device: f.Device, cpu: cpu.Options{Threads: f.Threads, TempFiles: tempfile.In(""), Lazy: lazy},
+		name: f.Backend, device: f.Device, cpu: cpu.Options{Threads: f.Threads, TempFiles: tempfile.In(""), Lazy: lazy,
+			Profile: f.profile},
 		log: log, placement: config.Default().Engine.Placement, trace: trace,
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -96,4 +97,44 @@ func TestExplainAnalyze(t *testing.T) {
 	require.Contains(t, out, "sample: 3 updates, 0 records refused, in batches of 10000; the graph has 5 vertices")
 	require.Regexp(t, ` pair +666\.7 +0\.0 +0\.0 `, out)
 	require.Contains(t, motifd(t, dir, "explain", "pair.cypher", "--analyze=-").stderr, "--analyze: the updates")
+}
+
+// TestExplainLevels holds that the levels of a search end with its matches: of a whole graph, of a sample, and of a
+// count, which has none.
+func TestExplainLevels(t *testing.T) {
+	t.Parallel()
+	graph, updates := randomStream(7, 20, 60, 40)
+	dir := write(t, map[string]string{"g.txt": graph, "u.txt": updates, "path.cypher": "MATCH (a:`0`)--(b)--(c)--(d)"})
+	count := func(text, pattern string) (n int) {
+		m := regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1)
+		require.NotEmpty(t, m, text)
+		for _, x := range m {
+			k, err := strconv.Atoi(x[1])
+			require.NoError(t, err)
+			n += k
+		}
+		return n
+	}
+	args := []string{"explain", "path.cypher", "--undirected", "--graph=g.txt", "--levels"}
+	out := succeed(t, dir, args...).stdout
+	require.True(t, strings.HasPrefix(out, succeed(t, dir, args[:len(args)-1]...).stdout), out)
+	want := count(succeed(t, dir, "match", "--undirected", "--graph=g.txt", "--query=path.cypher").stdout, ` path +(\d+) `)
+	require.Equal(t, want, count(out, `path in the graph: (\d+) matches, `))
+	require.Equal(t, want, count(out, `(?m)^ +3 +\w+ +\S+ +\d+ +(\d+) +0 ?$`))
+	require.Contains(t, out, "path, from vertices: 20 tried\n")
+
+	counted := succeed(t, dir, append(args, "--emit=counts")...).stdout
+	require.Equal(t, want, count(counted, `path in the graph: (\d+) matches, counted, `))
+	require.Contains(t, counted, "path, counted by components: ")
+	require.NotContains(t, counted, "partial")
+
+	r := succeed(t, dir, "replay", "--undirected", "--graph=g.txt", "--updates=u.txt", "--query=path.cypher",
+		"--out=none", "--batch=8")
+	delta := count(r.stderr+r.stdout, ` path +(\d+) +\d+ `) + count(r.stderr+r.stdout, ` path +\d+ +(\d+) `)
+	out = succeed(t, dir, append(args, "--analyze=u.txt", "--batch=8")...).stdout
+	require.Contains(t, out, "path, from updates of ")
+	require.Equal(t, delta, count(out, `(?m)^ +3 +\w+ +- +\d+ +(\d+) +0 ?$`))
+
+	require.Contains(t, motifd(t, dir, "explain", "path.cypher", "--undirected", "--levels").stderr, "--levels needs")
+	require.Equal(t, exitRefused, motifd(t, dir, append(args, "--backend=reference")...).code)
 }

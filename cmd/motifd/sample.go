@@ -116,7 +116,9 @@ func (s *sampling) loaded(a *app) (*dyngraph.Graph, error) {
 func (s *sampling) estimate(a *app, look func(*dyngraph.Graph) error) (report *estimate.Report, err error) {
 	var updates estimate.Updates
 	batches := estimate.Batches{Size: s.batch}
-	if err := s.play(a, 1, &updates, func(*matcher.Engine) error { return nil }); err != nil {
+	one := *s
+	one.backend.profile = nil // the batches are told of
+	if err := one.play(a, 1, &updates, func(*matcher.Engine) error { return nil }); err != nil {
 		return nil, err
 	}
 	err = s.play(a, s.batch, &batches, func(e *matcher.Engine) error {

@@ -44,6 +44,8 @@ type Options struct {
 	// Clock returns nanoseconds from any origin. With it, Results carry the time spent searching, summed over
 	// workers; nil measures nothing.
 	Clock func() int64
+	// Profile takes note of what searches do; nil takes note of nothing.
+	Profile *Profile
 }
 
 // EnsureDefaults fills in defaults.
@@ -155,6 +157,9 @@ func New(opt Options) *Backend {
 		work: work.Options{Threads: opt.Threads, Clock: opt.Clock, ShareEvery: work.ShareEvery}}
 	b.shared.Filter, b.shared.Neighbors, b.shared.Work, b.shared.SortMemory = b.filter, &b.neighbors, &b.work,
 		opt.GroupMemory
+	if opt.Profile != nil {
+		b.shared.Profile = &opt.Profile.shared
+	}
 	return b
 }
 

@@ -157,7 +157,7 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 		if s.Stopped {
 			stop.Store(true)
 		}
-		began := s.Told.At
+		began, looked := s.Told.At, s.counter.LookedUp()
 		defer func() {
 			st.Drop()
 			st.Release()
@@ -182,6 +182,9 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 		}
 		s.Spend()
 		took := s.Told.At - began
+		if w.countPlan != nil {
+			b.opt.Profile.counted(w.countPlan, w.own, s.Steps, looked, s.counter.LookedUp())
+		}
 		first := e.capped.cut.IsDone() && e.capped.cut.Give(&s.Search, st)
 		rows := st.Finish(nil)
 		e.mu.Lock()

@@ -158,6 +158,7 @@ func (r *tasksRun) worker() {
 	s.Silence = r.silence
 	r.pool.Join(&s.Worker)
 	s.Measure(&r.meter)
+	steps, looked := s.Steps, s.counter.LookedUp()
 	var more, fewer matcher.Count
 	if r.countPlan != nil {
 		s.counter.Start(r.countPlan, r.index, r.views.Counted())
@@ -190,6 +191,9 @@ func (r *tasksRun) worker() {
 	}
 	s.Spend()
 	took := s.Told.At - began
+	if r.countPlan != nil {
+		b.opt.Profile.counted(r.countPlan, false, s.Steps-steps, looked, s.counter.LookedUp())
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	result := r.result

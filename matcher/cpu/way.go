@@ -68,6 +68,9 @@ func (b *Backend) spaceWay(c *compiled, want matcher.Want, stop *atomic.Bool, to
 	lists.Load(0) // the graph does not change: no epoch advances
 	w.shared = &backtrack.Shared{Graph: b.g, Delta: b.delta, Filter: s, Neighbors: lists, Work: &b.work,
 		SortMemory: b.opt.GroupMemory, Options: b.shared.Options, Jumps: true}
+	if b.opt.Profile != nil {
+		w.shared.Profile = b.opt.Profile.addSpace(s)
+	}
 	return w
 }
 
@@ -85,9 +88,11 @@ func (w *way) searcher(b *Backend, stop *atomic.Bool, want matcher.Want) *search
 
 // done keeps the searcher's caches if another search may use them.
 func (w *way) done(b *Backend, s *searcher) {
-	if !w.own {
-		b.release(s)
+	if w.own {
+		s.Detach()
+		return
 	}
+	b.release(s)
 }
 
 const (

@@ -18,6 +18,9 @@ import (
 // unknown is the set of all steps: there is a match, or it is not known why there is none.
 const unknown = ^uint32(0)
 
+// jump tells whether the search at hand jumps.
+func (s *Search) jump(jumps bool) { s.jumps, s.special = jumps, jumps || s.profile.orders != nil }
+
 // extendJumping is extendWithin for a search that jumps. What is left in failed is the set for the step and the images
 // before it.
 func (s *Search) extendJumping(d int, lo, hi uint32) bool {
@@ -92,6 +95,7 @@ func (s *Search) extendJumping(d int, lo, hi uint32) bool {
 			return false
 		}
 		if s.failed>>d&1 == 0 {
+			s.jumped(d)
 			return true
 		}
 		failed |= s.failed

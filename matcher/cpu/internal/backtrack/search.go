@@ -42,10 +42,13 @@ type Search struct {
 	formed  [maxWidth]uint32 // the row at hand, in some form
 	Witness []uint32         // the first match, when any will do
 	work.Worker
-	base   int                         // steps before it belong to another worker
-	jumps  bool                        // see jump.go
-	failed uint32                      // steps on which it depends that what was extended last has no match
-	fails  [matcher.MaxVertices]uint32 // by step that is not simple: likewise, for its images so far
+	base  int  // steps before it belong to another worker
+	jumps bool // see jump.go
+	// special tells that extendSpecial is asked first: the search jumps, or is profiled.
+	special bool
+	profile profiler
+	failed  uint32                      // steps on which it depends that what was extended last has no match
+	fails   [matcher.MaxVertices]uint32 // by step that is not simple: likewise, for its images so far
 	// Silence is the request's. pairs tells that matches of the anchor at hand may hold in both views, and have to be
 	// looked at one by one.
 	Silence *matcher.Silence
@@ -70,7 +73,8 @@ func (s *Search) Start(o *program.Order) *program.Order {
 	if s.revises && o.Revising != nil {
 		o = o.Revising
 	}
-	s.order, s.class, s.Stopped, s.Tripped, s.jumps = o, nil, false, false, false
+	s.order, s.class, s.Stopped, s.Tripped = o, nil, false, false
+	s.jump(false)
 	s.edges, s.pairs = s.row[len(o.Plan.Query.Vertices):], s.maybePairs()
 	if o.Columns != nil {
 		s.startReading(o)
@@ -95,6 +99,7 @@ func (s *Search) bind(d int, w dyngraph.VertexID) {
 func (s *Search) FromAnchor(o *program.Order, n *dyngraph.NetEdge, i uint32) {
 	s.Sign, s.Anchor, s.base = n.Sign, i, 2
 	o = s.Start(o)
+	s.started()
 	s.Steps++
 	if n.Vertex {
 		s.base = 1
@@ -118,7 +123,8 @@ func (s *Search) FromAnchor(o *program.Order, n *dyngraph.NetEdge, i uint32) {
 func (s *Search) FromRoot(o *program.Order, which dyngraph.Which, v dyngraph.VertexID) {
 	s.Sign, s.Which, s.base = 0, which, 1
 	s.Start(o)
-	s.jumps = s.shared.Jumps
+	s.jump(s.shared.Jumps)
+	s.started()
 	s.fromRoot(v)
 }
 
@@ -146,8 +152,10 @@ func (s *Search) extend(d int) bool { return s.extendWithin(d, 0, unbounded) }
 // extendWithin is extend with the images of step d from lo to before hi only; those of a step that is not plain are
 // numbered from 0 in the order in which they are read (see frame).
 func (s *Search) extendWithin(d int, lo, hi uint32) bool {
-	if s.jumps {
-		return s.extendJumping(d, lo, hi)
+	if s.special {
+		if done, going := s.extendSpecial(d, lo, hi); done {
+			return going
+		}
 	}
 	if d == len(s.order.Steps) {
 		if s.order.Members != nil {

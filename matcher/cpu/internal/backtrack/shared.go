@@ -7,6 +7,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu/internal/neighbors"
+	"motifd/matcher/cpu/internal/program"
 	"motifd/matcher/cpu/internal/work"
 	"motifd/matcher/internal/candidates"
 )
@@ -34,7 +35,9 @@ type Shared struct {
 	Options    Options
 	// Jumps has searches of whole graphs leave out images that fail as others did; see jump.go.
 	Jumps bool
-	Caps  atomic.Int64 // tests: groups and views of which a canonical search found the first rows
+	// Profile is added to by each search; nil for none.
+	Profile *Profile
+	Caps    atomic.Int64 // tests: groups and views of which a canonical search found the first rows
 
 	mu    sync.Mutex
 	idle  []*Search    // searches of cuts that are not in use
@@ -56,11 +59,19 @@ func (s *Search) Attach(h *Shared, stop *atomic.Bool, mode matcher.Want) {
 	s.NextRequest(mode)
 	s.lists.Attach(h.Graph, h.Filter, h.Neighbors)
 	s.suffixes.attach(h)
+	s.profile = profiler{}
+	if h.Profile != nil {
+		s.profile.orders = map[*program.Order]*Levels{}
+	}
 	s.lanes.drop()
 }
 
 // Detach keeps the search's caches for another use, and nothing else.
 func (s *Search) Detach() {
+	if s.profile.orders != nil {
+		s.shared.Profile.add(s.profile.orders)
+		s.profile = profiler{}
+	}
 	s.Out, s.Stop, s.Cap = nil, nil, nil
 	s.Worker.End()
 }

@@ -12,7 +12,15 @@ type memo struct {
 	used  int
 	slots []memoSlot
 	wide  []matcher.Count // counts of more than 128 bits
+	LookedUp
 }
+
+// LookedUp tells how many counts of components were looked up since the counter was made, and how many of these were
+// known.
+type LookedUp struct{ Asked, Known uint64 }
+
+// LookedUp returns what the counter has looked up.
+func (c *Counter) LookedUp() LookedUp { return c.memo.LookedUp }
 
 type memoKey struct {
 	component uint32 // of componentKey, with its version
@@ -46,9 +54,11 @@ func (k memoKey) hash() uint64 {
 }
 
 func (m *memo) get(k memoKey) (matcher.Count, bool) {
+	m.Asked++
 	mask := uint64(len(m.slots) - 1)
 	for i := k.hash() & mask; m.slots[i].gen == m.gen; i = (i + 1) & mask {
 		if m.slots[i].key == k {
+			m.Known++
 			return m.count(&m.slots[i]), true
 		}
 	}
