@@ -64,7 +64,8 @@ func moreUpdates(t *testing.T, rng *rand.Rand, dir string, n int) {
 		}
 		line := edgeJSON([]string{"+", "+", "-"}[rng.IntN(3)], fmt.Sprint("v", from), fmt.Sprint("v", to))
 		if rng.IntN(4) > 0 {
-			line = strings.Replace(line, "}", fmt.Sprintf(`,"amount":%d,"ts":%d}`, rng.IntN(10), 1+rng.IntN(1000)), 1)
+			values := fmt.Sprintf(`,"props":{"amount":%d},"ts":%d}`, rng.IntN(10), 1+rng.IntN(1000))
+			line = strings.Replace(line, "}", values, 1)
 		}
 		b.WriteString(line)
 	}

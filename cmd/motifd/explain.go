@@ -56,7 +56,7 @@ func (c *explainCmd) Run(a *app) error {
 		return err
 	}
 	if c.Levels && c.Graph == "" && c.Analyze == "" {
-		return command.Refuse(errors.New("--levels needs --graph, or updates with --analyze: there is nothing to search"))
+		return command.Refuse(errors.New("--levels needs --graph, or updates with --analyze, to search"))
 	}
 	var levels *cpu.Profile
 	if c.Levels {

@@ -84,8 +84,9 @@ func printLevels(w io.Writer, p *cpu.Profile) error {
 	}
 	for i := range counts {
 		c := &counts[i]
-		_, err := fmt.Fprintf(w, "\n%s, counted by components%s: %s added, %d steps; of %d counts of components looked "+
-			"up, %d were known\n", c.Query.Name, bySpace(c.Space), plural(c.Terms, "term"), c.Steps, c.Asked, c.Known)
+		_, err := fmt.Fprintf(w, "\n%s, counted by components%s: %s added, %d steps; of %d counts of components "+
+			"looked up, %d were known\n", c.Query.Name, bySpace(c.Space), plural(c.Terms, "term"), c.Steps, c.Asked,
+			c.Known)
 		if err != nil {
 			return err
 		}

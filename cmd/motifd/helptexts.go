@@ -61,8 +61,8 @@ var longHelp = kong.Vars{
 	"late_help": "What happens with insertions whose ts lies before their label's horizon: drop counts them, " +
 		"report also writes them to --dead-letter.",
 	"lateness_help": "How far the watermark stays behind the greatest ts that was accepted: 1h.",
-	"levels_help": "Also search the graph, or play the sample in batches, and print what happened at each step of each " +
-		"matching order.",
+	"levels_help": "Also search the graph, or play the sample in batches, and print what happened at each step of " +
+		"each matching order.",
 	"log_format_help": "Log format: console, json, or auto, which is console on a terminal. For run it " +
 		"overrides log.format.",
 	"log_level_help":   "Log level: debug, info, warn, error. For run it overrides log.level.",

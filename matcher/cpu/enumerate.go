@@ -166,6 +166,7 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 			if given != nil {
 				s.resumePart(given)
 			}
+			told, steps := from, s.Steps // what progress knows of
 			for v := from; v < to && !stop.Load() && !s.Tripped && !e.capped.cut.IsDone(); v++ {
 				switch id := dyngraph.VertexID(v); {
 				case !view.HasVertex(id):
@@ -174,8 +175,12 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 				default:
 					s.FromRoot(w.order, e.which, id)
 				}
+				if s.Steps-steps >= work.PollEvery { // few roots may be nearly all of the search
+					come.Done(v + 1 - told)
+					told, steps = v+1, s.Steps
+				}
 			}
-			come.Done(to - from)
+			come.Done(to - told)
 			if st.Err() != nil || s.Tripped || e.capped.cut.IsDone() || allowed != nil && allowed.Over() {
 				stop.Store(true)
 			}
