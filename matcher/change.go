@@ -86,7 +86,8 @@ func (e *Engine) PrepareChange(ch *QueryChange) (*QueryChange, error) {
 // SameDefinition reports whether two queries match and emit the same; texts, versions and origins may differ.
 func SameDefinition(a, b *Query) bool {
 	return samePattern(a, b) && sameGroups(a.Groups, b.Groups) &&
-		a.Unit == b.Unit && a.Emit == b.Emit && a.Backfill == b.Backfill && a.MaxMatches == b.MaxMatches &&
+		a.MatchMode == b.MatchMode && a.Unit == b.Unit && a.Emit == b.Emit && a.Backfill == b.Backfill &&
+		a.MaxMatches == b.MaxMatches &&
 		a.ExactTotal == b.ExactTotal && a.WorkBudget == b.WorkBudget && a.OverBudget == b.OverBudget &&
 		max(a.Sample, 1) == max(b.Sample, 1) && a.Shadow == b.Shadow &&
 		a.SilentExpiry == b.SilentExpiry && a.SilentChange == b.SilentChange && sameConditions(a, b) &&

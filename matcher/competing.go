@@ -34,6 +34,9 @@ func (q *Query) Competing(directed bool) (edge int, text string) {
 	if q.HasPaths() {
 		return q.competingPaths(directed)
 	}
+	if q.MatchMode == Homomorphism {
+		return -1, "" // none wants a data edge for itself
+	}
 	taken := map[slot]int{}
 	for i := range q.Edges {
 		if q.Edges[i].Label == "" && q.Edges[i].AnyOf == nil {

@@ -11,6 +11,9 @@ func (p *Plan) NotOnGPU() (why []string) {
 	if q.Groups != nil {
 		return []string{"a GPU does not group"}
 	}
+	if q.MatchMode != Isomorphism {
+		why = append(why, "a GPU maps different vertices to different ones, and edges likewise")
+	}
 	if q.IsVertex() {
 		why = append(why, "a GPU takes patterns with edges")
 	}

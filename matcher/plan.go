@@ -30,6 +30,10 @@ type Plan struct {
 	// MustDiffer holds, by pattern vertex, the set of the others whose image a search must compare with its own, so
 	// that matches are injective: a data vertex could fit both. Bit i is pattern vertex i.
 	MustDiffer []uint32
+	// EdgesMustDiffer lists, by pattern edge, the others whose image a search must compare with its own: those between
+	// the same vertices; of a trail all that one data edge could fit where vertices share images; of a homomorphism
+	// none.
+	EdgesMustDiffer [][]int
 
 	// Anchored holds one matching order for each oriented pattern edge that an update can be tried against
 	// (DESIGN A3, A4; GAMMA Algorithm 1).
@@ -48,7 +52,8 @@ type Plan struct {
 	// Static is the matching order for enumeration of a whole graph. Its first step has no back edges.
 	Static Order
 
-	// Automorphisms is the number of label-preserving automorphisms of the pattern's vertices and edges.
+	// Automorphisms is the number of label-preserving automorphisms of the pattern's vertices and edges. It is 1, and
+	// the following are nil, unless the match mode is Isomorphism: nothing is found by symmetry then.
 	Automorphisms Count
 	// VertexLess lists pairs (a, b) of pattern vertices, a before b in pattern order, such that a match
 	// represents its orbit if and only if id(a) < id(b) for each pair and the order of EdgeLess holds

@@ -123,6 +123,9 @@ type Query struct {
 	// the order in which WITHs name them: an end of an edge that is no key is -1.
 	Groups *Groups `json:"groups,omitempty"`
 
+	// MatchMode says which elements of a match must differ.
+	MatchMode MatchMode `json:"match_mode,omitempty"`
+
 	Unit     Unit     `json:"unit"`
 	Emit     Emit     `json:"emit"`
 	Backfill Backfill `json:"backfill"`
@@ -236,6 +239,9 @@ func (q *Query) Validate(directed bool) error {
 	}
 	if err := q.CheckNegations(directed); err != nil {
 		return q.bad("%v", err)
+	}
+	if err := q.checkMatchMode(); err != nil {
+		return err
 	}
 	switch {
 	case q.IsVertex() && len(q.Conditions)+len(q.Negations) == 0:

@@ -21,7 +21,7 @@ import (
 func TestS11CappedRowsAreAPrefix(t *testing.T) {
 	cuts := int64(0)
 	matchertest.ForSeedsUntil(t, 60, func() bool { return cuts > 100 }, func(t *testing.T, rng *rand.Rand) {
-		c := matchertest.RandomCaseOfAny(rng, 4).With(func(q *matcher.Query) { q.Unit = matcher.Unit(rng.IntN(2)) })
+		c := inAnyMode(rng, 4)
 		all, first := eager(t, 1, 1<<20), eager(t, 1+rng.IntN(4), 64<<rng.IntN(12))
 		first.shared.Options.CanonicalFirst, first.alone = true, rng.Uint64N(100)
 		x := matchertest.NewBenchOf(t, c.Graph(), plan.New(), c.Queries, all, first)

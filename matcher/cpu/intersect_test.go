@@ -75,7 +75,7 @@ func sameCandidates(t *testing.T, x *bench, s *backtrack.Search, o *program.Orde
 		b := &st.Back[k]
 		l := plainList(x, s.Images[b.Step], b, st)
 		for i, w := range l.Vertices {
-			if e := l.Entries[i]; len(want[w]) == k && (s.AdmitsEdge(e)) {
+			if e := l.Entries[i]; len(want[w]) == k && s.AdmitsEdge(b, e) {
 				want[w] = append(want[w], e)
 			}
 		}

@@ -26,12 +26,21 @@ func eager(t *testing.T, threads int, memory int) *Backend {
 	return b
 }
 
+// inAnyMode draws a case of every unit and match mode.
+func inAnyMode(rng *rand.Rand, queries int) *matchertest.Case {
+	c := matchertest.RandomCaseOfAny(rng, queries)
+	if rng.IntN(2) == 0 {
+		return c.InMatchModes(rng)
+	}
+	return c.With(func(q *matcher.Query) { q.Unit = matcher.Unit(rng.IntN(2)) })
+}
+
 // TestS7AnyNumberOfThreadsPutsOutTheSame: one worker, and several that share the searches of single anchors at every
 // opportunity, put out the same rows, with caps, totals and obeyed suspensions, whatever goes to disk.
 func TestS7AnyNumberOfThreadsPutsOutTheSame(t *testing.T) {
 	var shared int64
 	matchertest.ForSeedsUntil(t, 40, func() bool { return shared > 0 }, func(t *testing.T, rng *rand.Rand) {
-		c := matchertest.RandomCaseOfAny(rng, 4).With(func(q *matcher.Query) { q.Unit = matcher.Unit(rng.IntN(2)) })
+		c := inAnyMode(rng, 4)
 		one, many := eager(t, 1, 1<<20), eager(t, 2+rng.IntN(4), 64<<rng.IntN(12))
 		one.alone, many.alone = rng.Uint64N(100), rng.Uint64N(100)
 		x := matchertest.NewBenchOf(t, c.Graph(), plan.New(), c.Queries, one, many)

@@ -24,10 +24,7 @@ func TestSpaceAgainstReference(t *testing.T) {
 	var rows, fewer, narrowed, capped, several int
 	seen := func() bool { return rows > 0 && fewer > 0 && narrowed > 0 && capped > 0 && several > 0 }
 	matchertest.ForSeedsUntil(t, 40, seen, func(t *testing.T, rng *rand.Rand) {
-		c := matchertest.RandomCaseOfAny(rng, 3)
-		for _, q := range c.Queries {
-			q.Unit = matcher.Unit(rng.IntN(2))
-		}
+		c := inAnyMode(rng, 3)
 		ref := reference.New()
 		fast := New(Options{Threads: 1 + rng.IntN(3), TempFiles: tempfile.In(t.TempDir())})
 		fast.spaces, fast.enumerates, fast.work.ShareEvery = true, rng.IntN(4) == 0, 1

@@ -179,6 +179,16 @@ func (c *Case) With(f func(q *matcher.Query)) *Case {
 	return &d
 }
 
+// InMatchModes returns the case with its queries in random match modes, as far as they have not too many matches then.
+func (c *Case) InMatchModes(rng *rand.Rand) *Case {
+	return c.With(func(q *matcher.Query) {
+		q.Unit, q.MatchMode = matcher.Embeddings, matcher.MatchMode(rng.IntN(3))
+		if _, ok := c.mostMatches(q); !ok {
+			q.MatchMode = matcher.Isomorphism
+		}
+	})
+}
+
 // Recut returns the case with its stream cut otherwise.
 func (c *Case) Recut(rng *rand.Rand) *Case {
 	d := *c

@@ -36,12 +36,12 @@ func Identity(m Match) Match {
 	return m
 }
 
-// Matches returns every embedding of the query's pattern in the graph (DESIGN S4), whatever the query's Unit. It gives
+// Matches returns every match of the query's pattern in the graph (DESIGN S4), whatever the query's Unit. It gives
 // up after most matches or 200 times as many steps, and then returns false.
 func (g *Graph) Matches(q *matcher.Query, most int) ([]Match, bool) {
 	s := &edgeSearch{g: g, q: q, data: g.Sorted(), most: most, steps: 200 * most,
 		order: connectedEdges(q), vertex: make([]Vertex, len(q.Vertices)), bound: make([]bool, len(q.Vertices)),
-		edge: make([]Edge, len(q.Edges)), used: map[Edge]bool{}, taken: map[Vertex]bool{}}
+		edge: make([]Edge, len(q.Edges)), used: map[Edge]int{}, taken: map[Vertex]int{}}
 	if q.IsVertex() {
 		s.vertices()
 	} else {
@@ -58,9 +58,9 @@ type edgeSearch struct {
 	order  []int
 	vertex []Vertex
 	bound  []bool
-	taken  map[Vertex]bool
+	taken  map[Vertex]int // how often it is an image
 	edge   []Edge
-	used   map[Edge]bool
+	used   map[Edge]int // likewise
 	found  []Match
 	most   int
 	steps  int
@@ -86,7 +86,7 @@ func (s *edgeSearch) extend(depth int) {
 		if s.steps--; s.steps < 0 || len(s.found) > s.most {
 			return
 		}
-		if s.used[e] || !admits(pe.Label, pe.AnyOf, e.Label) {
+		if s.used[e] > 0 && s.q.MatchMode != matcher.Homomorphism || !admits(pe.Label, pe.AnyOf, e.Label) {
 			continue
 		}
 		s.orient(depth, at, pe, e, e.From, e.To)
@@ -111,9 +111,10 @@ func (s *edgeSearch) orient(depth, at int, pe matcher.QueryEdge, e Edge, a, b Ve
 		return
 	}
 	if newB, ok := s.bind(pe.To, b); ok {
-		s.edge[at], s.used[e] = e, true
+		s.edge[at] = e
+		s.used[e]++
 		s.extend(depth + 1)
-		delete(s.used, e)
+		s.used[e]--
 		s.release(pe.To, newB)
 	}
 	s.release(pe.From, newA)
@@ -124,17 +125,19 @@ func (s *edgeSearch) bind(u int, v Vertex) (fresh, ok bool) {
 	if s.bound[u] {
 		return false, s.vertex[u] == v
 	}
-	if qv := &s.q.Vertices[u]; s.taken[v] || !admits(qv.Label, qv.AnyOf, v.Label) {
+	qv := &s.q.Vertices[u]
+	if s.taken[v] > 0 && s.q.MatchMode == matcher.Isomorphism || !admits(qv.Label, qv.AnyOf, v.Label) {
 		return false, false
 	}
-	s.bound[u], s.vertex[u], s.taken[v] = true, v, true
+	s.bound[u], s.vertex[u] = true, v
+	s.taken[v]++
 	return true, true
 }
 
 func (s *edgeSearch) release(u int, fresh bool) {
 	if fresh {
 		s.bound[u] = false
-		delete(s.taken, s.vertex[u])
+		s.taken[s.vertex[u]]--
 	}
 }
 

@@ -114,7 +114,7 @@ func (b *builder) query() (*matcher.Query, error) {
 			short(b.vertices[0].Name),
 		)
 	}
-	q := &matcher.Query{Name: b.opt.Name, Vertices: b.vertices, Edges: b.edges}
+	q := &matcher.Query{Name: b.opt.Name, MatchMode: b.opt.MatchMode, Vertices: b.vertices, Edges: b.edges}
 	if err := q.CheckPattern(b.opt.Directed); err != nil {
 		// What is left is about the whole query, such as its name.
 		return nil, b.fail(position{1, 1}, "%v", err)

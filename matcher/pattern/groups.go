@@ -77,8 +77,8 @@ func (p *cypherBuilder) groups(ast *cypherQuery, src []byte, declared Declared) 
 	if e, text := g.Competing(p.opt.Directed); onePerLabel && text != "" {
 		return nil, p.fail(p.edgeAt[e], "%s", text)
 	}
-	q := &matcher.Query{Name: union.Name, Groups: g, SilentChange: true, Source: string(bytes.Clone(src)),
-		Language: Cypher}
+	q := &matcher.Query{Name: union.Name, MatchMode: p.opt.MatchMode, Groups: g, SilentChange: true,
+		Source: string(bytes.Clone(src)), Language: Cypher}
 	r := &Rule{Query: q, VertexLabels: p.vertexLabels, EdgeLabels: p.edgeLabels, expression: p.expression}
 	scope := &condition.Scope{Schema: declared.Schema, Parameters: declared.Parameters,
 		Elements: elementsOf(union, p.vertexLabels, p.edgeLabels)}

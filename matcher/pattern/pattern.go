@@ -28,6 +28,7 @@ type Options struct {
 	// OnePerLabel says that the graph keeps one edge of each source, target and label: pattern edges that compete for
 	// one are refused.
 	OnePerLabel bool
+	MatchMode   matcher.MatchMode // of the query
 }
 
 // Error is a mistake in a pattern, or something that motifd does not support there. It wraps matcher.ErrQuery.
@@ -48,8 +49,9 @@ func (e *Error) Error() string {
 // Unwrap returns matcher.ErrQuery.
 func (e *Error) Unwrap() error { return matcher.ErrQuery }
 
-// Parse reads a pattern in the named language, Cypher or Text. The query has its name, vertices, edges, conditions,
-// fields, source and language set, nothing else, and has passed Query.Validate. A mistake in the pattern is an *Error.
+// Parse reads a pattern in the named language, Cypher or Text. The query has its name, match mode, vertices, edges,
+// conditions, fields, source and language set, nothing else, and has passed Query.Validate. A mistake in the pattern is
+// an *Error.
 func Parse(language string, src []byte, opt Options) (*matcher.Query, error) {
 	switch language {
 	case Cypher:

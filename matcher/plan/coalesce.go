@@ -24,11 +24,13 @@ const (
 // for each: which of them does not matter, as the matches of the subgraph that begin with an update are closed under
 // those that fix the anchor. All that holds for embeddings, not where symmetry constraints single out one match of an
 // orbit; and for conditions on one element each, which the kinds of edges and vertices include, not for those between
-// elements.
+// elements. Where elements may share images nothing is searched together: an anchor then stands for the first pattern
+// edge that has its image, and automorphisms do not keep which one is the first.
 func (o *orderer) coalesce() {
 	p := o.p
-	if p.Query.Unit != matcher.Embeddings || !p.Query.OwnOnly() {
-		if p.Query.Unit == matcher.Embeddings {
+	alone := p.Query.Unit != matcher.Embeddings || p.Query.MatchMode != matcher.Isomorphism
+	if alone || !p.Query.OwnOnly() {
+		if !alone {
 			p.Alike = o.representatives(newMapper(p, ownConditions(p.Query)), maxMembers)
 		}
 		for i := range p.Anchored {

@@ -23,13 +23,21 @@ func explain(p *matcher.Plan) string {
 	}
 	fmt.Fprintf(&b, "query %s version %d: %d %s, %d edges, %s graph, unit %s, emit %s\n",
 		q.Name, q.Version, len(q.Vertices), vertices, len(q.Edges), graph, q.Unit, q.Emit)
+	switch q.MatchMode {
+	case matcher.Homomorphism:
+		b.WriteString("match mode homomorphism: two vertices may have one image, and two edges\n")
+	case matcher.Trail:
+		b.WriteString("match mode trail: edges differ, two vertices may have one image\n")
+	}
 	for _, why := range p.NotOnGPU() {
 		fmt.Fprintf(&b, "searched on the CPU: %s\n", why)
 	}
 	conditionsText(&b, p)
 	optionsText(&b, p)
 	negationsText(&b, p)
-	fmt.Fprintf(&b, "automorphisms: %s\n", p.Automorphisms)
+	if q.MatchMode == matcher.Isomorphism {
+		fmt.Fprintf(&b, "automorphisms: %s\n", p.Automorphisms)
+	}
 	if q.Unit == matcher.Subgraphs && len(p.VertexLess)+len(p.EdgeLess) > 0 {
 		b.WriteString("representative:")
 		for _, l := range p.VertexLess {
@@ -200,7 +208,11 @@ func conditionsText(b *strings.Builder, p *matcher.Plan) {
 // optionsText shows what the query's options change of a search.
 func optionsText(b *strings.Builder, p *matcher.Plan) {
 	q := p.Query
-	if q.Emit == matcher.EmitCounts && q.OwnOnly() && len(q.Negations) == 0 {
+	switch {
+	case q.Emit != matcher.EmitCounts || !q.OwnOnly() || len(q.Negations) > 0:
+	case q.MatchMode == matcher.Trail && p.ComparesEdges():
+		b.WriteString("counted one by one: edges that must differ keep parts of the pattern from being multiplied\n")
+	default:
 		b.WriteString("counted without listing matches: parts of the pattern that some vertices separate are " +
 			"multiplied\n")
 	}

@@ -60,7 +60,7 @@ func (pl *Planner) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, err
 		p.Several[i] = matcher.HasParallel(g, l)
 	}
 
-	p.MustDiffer = mustDiffer(p.VertexLabels)
+	p.MustDiffer, p.EdgesMustDiffer = mustDiffer(q.MatchMode, p.VertexLabels), edgesMustDiffer(p)
 	var err error
 	if p.Conditions, err = q.Resolve(g); err != nil {
 		return nil, err
@@ -84,21 +84,10 @@ func (pl *Planner) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, err
 		}
 	}
 	p.Static = o.static()
-	symmetry(p)
+	if p.Automorphisms = matcher.CountOf(1); q.MatchMode == matcher.Isomorphism {
+		symmetry(p)
+	}
 	o.coalesce()
 	p.Text = func() string { return explain(p) }
 	return p, nil
-}
-
-// mustDiffer returns Plan.MustDiffer: the pairs of vertices that their labels do not keep apart.
-func mustDiffer(labels []dyngraph.LabelID) []uint32 {
-	sets := make([]uint32, len(labels))
-	for v, x := range labels {
-		for w, y := range labels {
-			if v != w && matcher.LabelsMeet(x, y) {
-				sets[v] |= 1 << w
-			}
-		}
-	}
-	return sets
 }

@@ -68,6 +68,8 @@ func TestExplain(t *testing.T) {
 			"(p:Person)-[:OWNS]->(b)",
 		"negation": "MATCH (a:Account)-[t:TRANSFER]->(b:Account) WHERE NOT EXISTS { (p:Person)-[:OWNS]->(a), " +
 			"(p)-[:OWNS]->(b) } AND NOT (a)<-[:TRANSFER|LOAN]-(b)",
+		"homomorphism": "MATCH (a:Account)-[:TRANSFER]->(b:Account)<-[:TRANSFER]-(c:Account)-[:TRANSFER]->(b)",
+		"trail":        "MATCH (p:Person)-[:OWNS]->(a:Account)-[:TRANSFER]->(b:Account)<-[:TRANSFER]-(c:Account)",
 		"alternatives": "MATCH (a:Account|Person|Bank)-[:PAYS|OWNS|LOAN]->(b:Merchant|Account), " +
 			"(b:Merchant|Account)<-[:TRANSFER|LOAN]-(c:Account)",
 	} {
@@ -77,6 +79,12 @@ func TestExplain(t *testing.T) {
 		}
 		if name == "ring3" || name == "fan-in" || name == "parallel" {
 			q.Unit = matcher.Subgraphs
+		}
+		switch name {
+		case "homomorphism":
+			q.MatchMode = matcher.Homomorphism
+		case "trail":
+			q.MatchMode, q.Emit = matcher.Trail, matcher.EmitCounts
 		}
 		q.Version = 1
 		pl := New()
@@ -266,8 +274,34 @@ func automorphismsByTrying(q *matcher.Query) (all [][]int) {
 func TestMustDiffer(t *testing.T) {
 	a, b := dyngraph.LabelID(3), dyngraph.LabelID(4)
 	require.Equal(t, []uint32{0b10100, 0b11000, 0b10001, 0b10010, 0b01111},
-		mustDiffer([]dyngraph.LabelID{a, b, a, b, matcher.AnyLabel}))
-	require.Equal(t, []uint32{0b10, 0b01}, mustDiffer([]dyngraph.LabelID{matcher.UnknownLabel, matcher.UnknownLabel}))
+		mustDiffer(matcher.Isomorphism, []dyngraph.LabelID{a, b, a, b, matcher.AnyLabel}))
+	require.Equal(t, []uint32{0b10, 0b01}, mustDiffer(matcher.Isomorphism,
+		[]dyngraph.LabelID{matcher.UnknownLabel, matcher.UnknownLabel}))
+	require.Equal(t, []uint32{0, 0}, mustDiffer(matcher.Trail, []dyngraph.LabelID{a, a}))
+}
+
+// TestEdgesMustDiffer covers which edges of a trail one data edge could fit: two with the same labels and directions
+// that no edge of the pattern keeps apart.
+func TestEdgesMustDiffer(t *testing.T) {
+	g := payments(t)
+	for text, want := range map[string][][]int{
+		"MATCH (a)-[:TRANSFER]->(b)-[:TRANSFER]->(c)":                   {nil, nil}, // b would be a
+		"MATCH (a)-[:TRANSFER]->(b)<-[:TRANSFER]-(c)":                   {{1}, {0}},
+		"MATCH (a)-[:TRANSFER]->(b)<-[:PAYS]-(c)":                       {nil, nil},
+		"MATCH (a)-[:TRANSFER]->(b)<--(c)":                              {{1}, {0}},
+		"MATCH (a:Account)-->(b)<--(c:Person)":                          {nil, nil},
+		"MATCH (a)-[:TRANSFER]-(b)-[:TRANSFER]->(c)":                    {{1}, {0}},
+		"MATCH (a)-[:TRANSFER]->(b)<-[:TRANSFER]-(c), (a)-[:OWNS]->(c)": {nil, nil, nil}, // c would be a
+		"MATCH (a)-->(b)-->(c)-->(d)":                                   {{2}, nil, {0}},
+	} {
+		q, err := pattern.Parse(pattern.Cypher, []byte(text), pattern.Options{Name: "q", Directed: true,
+			MatchMode: matcher.Trail})
+		require.NoError(t, err)
+		p, err := New().Plan(q, g)
+		require.NoError(t, err)
+		require.Equal(t, want, p.EdgesMustDiffer, text)
+		require.Equal(t, want[0] != nil, p.ComparesEdges(), text)
+	}
 }
 
 // describe prints a pattern's vertices and edges.

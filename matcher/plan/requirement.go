@@ -35,6 +35,7 @@ type Requirement struct {
 
 // RequirementOf returns the requirement of pattern vertex v: its label, and for each kind of incident pattern edge the
 // number of them. Distinct pattern edges map to distinct data edges, so a data vertex with fewer cannot be its image.
+// Of a homomorphism one data edge suffices.
 func RequirementOf(p *matcher.Plan, v int) Requirement {
 	r := Requirement{Label: p.VertexLabels[v]}
 	for i, e := range p.Query.Edges {
@@ -51,7 +52,7 @@ func RequirementOf(p *matcher.Plan, v int) Requirement {
 		at := slices.IndexFunc(r.Needs, func(n Need) bool { return n.Column == col })
 		if at < 0 {
 			r.Needs = append(r.Needs, Need{Column: col, Count: 1, edge: i})
-		} else {
+		} else if p.Query.MatchMode != matcher.Homomorphism {
 			r.Needs[at].Count++
 		}
 	}

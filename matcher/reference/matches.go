@@ -164,6 +164,9 @@ func (s *search) vertex(step int) error {
 
 // isMapped tells whether a vertex is the image of another pattern vertex than u, which may not share it.
 func (s *search) isMapped(u int, v dyngraph.VertexID) bool {
+	if s.q.MatchMode != matcher.Isomorphism {
+		return false
+	}
 	for w, mapped := range s.mapped {
 		if mapped && s.row[w] == uint32(v) && max(u, w) >= s.shared {
 			return true
@@ -216,8 +219,11 @@ func admits(label string, anyOf []string, have string) bool {
 }
 
 // isTaken tells whether one of the back edges of this step before the i-th, or of an earlier step, is mapped to the
-// data edge. Those of earlier steps can be where vertices share images.
+// data edge, and must not share it. Those of earlier steps can be where vertices share images.
 func (s *search) isTaken(step, i int, d dyngraph.EdgeIndex) bool {
+	if s.q.MatchMode == matcher.Homomorphism {
+		return false
+	}
 	for at := range step + 1 {
 		back := s.back[at]
 		if at == step {

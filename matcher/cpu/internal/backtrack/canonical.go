@@ -54,6 +54,7 @@ type adjacencyKey struct {
 	either bool
 	test   candidates.Test
 	alone  *truths.Test // of the edges
+	shares bool         // see program.BackEdge
 }
 
 // mostKnown bounds the cached adjacencies, in vertices: 16 MiB.
@@ -81,7 +82,7 @@ func (c *CanonicalSearch) FromAnchor(o *program.CanonicalOrder, n *dyngraph.NetE
 	se.bind(0, n.From)
 	se.edges[o.Anchor] = uint32(n.Edge)
 	if c.step() && se.begins() && se.Admits(second.Step, n.To) && c.isJoined(second, n.To, -1) {
-		if c.bind(1, n.To) && c.possible(1) {
+		if c.bind(1, n.To) && c.canDiffer(1) && c.possible(1) {
 			c.extend(2)
 		}
 	}
@@ -163,7 +164,7 @@ func (c *CanonicalSearch) extend(d int) (reason uint32) {
 		if !c.bind(d, w) {
 			return 0
 		}
-		if !c.possible(d) {
+		if !c.canDiffer(d) || !c.possible(d) {
 			reason |= 1<<d - 1
 			continue
 		}
@@ -305,7 +306,7 @@ func (c *CanonicalSearch) followPath(st *program.CanonicalStep, ends []dyngraph.
 // neighbors returns the vertices that v is visibly joined to as a back edge demands and that pass a test, ascending.
 func (c *CanonicalSearch) neighbors(v dyngraph.VertexID, b *program.BackEdge,
 	test candidates.Test) []dyngraph.VertexID {
-	key := adjacencyKey{v, b.Label, b.Dir, b.Either, test, b.Test}
+	key := adjacencyKey{v, b.Label, b.Dir, b.Either, test, b.Test, b.Shares}
 	if found, ok := c.known[key]; ok {
 		return found
 	}
@@ -320,7 +321,7 @@ func (c *CanonicalSearch) neighbors(v dyngraph.VertexID, b *program.BackEdge,
 			}
 			for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
 				for i, w := range nbrs {
-					if test.Of(se.BitsOf(w)) && se.AdmitsFound(b.Test, ents[i]) {
+					if test.Of(se.BitsOf(w)) && se.AdmitsFound(b, ents[i]) {
 						sorted = sorted && (len(found) == 0 || found[len(found)-1] < w)
 						found = append(found, w)
 					}

@@ -51,7 +51,7 @@ func (c *CanonicalSearch) eachEdge(b *program.BackEdge, w dyngraph.VertexID, han
 			among := r.Among(w)
 			for _, ents, ok := among.Next(); ok; _, ents, ok = among.Next() {
 				for _, e := range ents {
-					if se.AdmitsFound(b.Test, e) && !hand(e) {
+					if se.AdmitsFound(b, e) && !hand(e) {
 						return
 					}
 				}
@@ -72,6 +72,9 @@ func (c *CanonicalSearch) mapEdge(e int) bool {
 	among := c.o.Parallel[e]
 	for _, x := range c.options[e] {
 		c.search.edges[e] = x
+		if !program.Differs(x, c.o.Earlier[e], c.search.edges) {
+			continue
+		}
 		if among != nil && (!c.compatible(e, among) || !c.completable(among[slices.Index(among, e)+1:])) {
 			continue
 		}
@@ -80,6 +83,23 @@ func (c *CanonicalSearch) mapEdge(e int) bool {
 		}
 		if !c.mapEdge(e + 1) {
 			return false
+		}
+	}
+	return true
+}
+
+// canDiffer reports whether the edges that step d maps can differ from those of earlier steps, as far as they have one
+// option each.
+func (c *CanonicalSearch) canDiffer(d int) bool {
+	for k := range c.o.Steps[d].Back {
+		b := &c.o.Steps[d].Back[k]
+		own := c.options[b.Edge]
+		for _, others := range [2][]int{b.Earlier, b.Beside} {
+			for _, f := range others {
+				if f != c.o.Anchor && len(own) == 1 && len(c.options[f]) == 1 && own[0] == c.options[f][0] {
+					return false
+				}
+			}
 		}
 	}
 	return true

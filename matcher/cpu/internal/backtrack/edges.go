@@ -77,8 +77,8 @@ func (s *Search) extendRun(d, best int, r dyngraph.Range, lo, at uint32) (uint32
 			if !s.Step() {
 				return at, false
 			}
-			if !s.AdmitsFound(b.Test, ents[i]) || !s.Passes(st, w) || !s.Admits(st, w) ||
-				s.order.Members != nil && !s.keepMembers(d, w) {
+			if !s.AdmitsFound(b, ents[i]) || !s.Passes(st, w) || !s.Admits(st, w) ||
+				!b.Admits(uint32(ents[i].Index()), s.edges) || s.order.Members != nil && !s.keepMembers(d, w) {
 				continue
 			}
 			if s.Asked(s.Steps) {
@@ -146,9 +146,9 @@ func (s *Search) bindEach(d int, w dyngraph.VertexID, done, k int, r dyngraph.Ra
 func (s *Search) bindEdge(d int, w dyngraph.VertexID, done, k int, e dyngraph.Entry) bool {
 	st := &s.order.Steps[d]
 	b := &st.Back[k]
-	if !s.AdmitsFound(b.Test, e) || !b.Admits(uint32(e.Index()), s.edges) ||
+	if !s.AdmitsFound(b, e) || !b.Admits(uint32(e.Index()), s.edges) || !b.AdmitsBeside(uint32(e.Index()), s.edges) ||
 		done > k && s.edges[st.Back[done].Edge] == uint32(e.Index()) &&
-			slices.Contains(st.Back[done].Parallel, b.Edge) {
+			slices.Contains(st.Back[done].Beside, b.Edge) {
 		return true
 	}
 	if !s.Step() {

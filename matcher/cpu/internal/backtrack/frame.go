@@ -79,7 +79,7 @@ func (s *Search) fill(d int, st *program.Step, f *frame) bool {
 	}
 	nbrs, ents := f.nbrs[:0], f.ents[0][:0]
 	for i, e := range l.Entries {
-		if s.AdmitsListed(b.Test, e) {
+		if s.AdmitsListed(b, e) {
 			nbrs, ents = append(nbrs, l.Vertices[i]), append(ents, e)
 		}
 	}
@@ -194,7 +194,7 @@ next:
 	for i, w := range f.nbr {
 		for k := range back {
 			e := f.ent[k][i]
-			if !s.AdmitsFound(st.Back[k].Test, e) {
+			if !s.AdmitsFound(&st.Back[k], e) {
 				continue next
 			}
 			f.ents[k][n] = e

@@ -77,9 +77,9 @@ func (s *Search) narrow(st *program.Step, f *frame, l neighbors.List) (done, ok 
 	at := append(append(s.at[:0], x.at[from:to]...), x.staged...)
 	slices.Sort(at)
 	s.at = at
-	nbrs, ents, test, check := f.nbrs[:0], f.ents[0][:0], st.Back[0].Test, s.ChecksEdges(l.Staged)
+	nbrs, ents, b, check := f.nbrs[:0], f.ents[0][:0], &st.Back[0], s.ChecksEdges(l.Staged)
 	for _, i := range at {
-		if e := l.Entries[i]; !check || s.AdmitsListed(test, e) {
+		if e := l.Entries[i]; !check || s.AdmitsListed(b, e) {
 			nbrs, ents = append(nbrs, l.Vertices[i]), append(ents, e)
 		}
 	}

@@ -57,10 +57,10 @@ func (s *Search) addLast(st *program.Step, f *frame, from, to int, form *program
 // error.
 func (s *Search) addList(st *program.Step, l neighbors.List, form *program.Form) bool {
 	excluded := s.Excluded(0, st.MustDiffer)
-	nbr, ent := l.Vertices, l.Entries[:len(l.Vertices)]
+	nbr, ent, b := l.Vertices, l.Entries[:len(l.Vertices)], &st.Back[0]
 	x := s.beginRows(form, 1)
 	for {
-		for len(nbr) > 0 && (excluded.Has(uint32(nbr[0])) || !s.AdmitsEdge(ent[0])) {
+		for len(nbr) > 0 && (excluded.Has(uint32(nbr[0])) || !s.AdmitsEdge(b, ent[0])) {
 			nbr, ent = nbr[1:], ent[1:]
 		}
 		if len(nbr) == 0 {
@@ -71,19 +71,19 @@ func (s *Search) addList(st *program.Step, l neighbors.List, form *program.Form)
 			return false
 		}
 		n := min(len(nbr), (x.Room-len(x.Words))/2)
-		x.Words = s.appendList(x.Words, nbr[:n], ent[:n], excluded, s.ChecksEdges(l.Staged))
+		x.Words = s.appendList(x.Words, b, nbr[:n], ent[:n], excluded, s.ChecksEdges(l.Staged))
 		nbr, ent = nbr[n:], ent[n:]
 	}
 }
 
 // appendList appends the admitted members of a list; there is room for all.
-func (s *Search) appendList(to []uint32, nbr []dyngraph.VertexID, ent []dyngraph.Entry, excluded program.Excluded,
-	check bool) []uint32 {
+func (s *Search) appendList(to []uint32, b *program.BackEdge, nbr []dyngraph.VertexID, ent []dyngraph.Entry,
+	excluded program.Excluded, check bool) []uint32 {
 	at := len(to)
 	to = to[:at+2*len(nbr)]
 	for i, e := range ent[:len(nbr)] {
 		v := uint32(nbr[i])
-		if excluded.Has(v) || check && !s.AdmitsEdge(e) {
+		if excluded.Has(v) || check && !s.AdmitsEdge(b, e) {
 			continue
 		}
 		into := to[at:][:2]

@@ -78,8 +78,9 @@ func TestS7TailsGoOutAsOneByOne(t *testing.T) {
 			row := slices.Clone(s.row[:rows.Width()])
 			for i, d := range steps {
 				row[o.Steps[d].Vertex] = images[i]
-				for _, b := range o.Steps[d].Back {
-					if e := entries[0]; !s.AdmitsEdge(e) {
+				for k := range o.Steps[d].Back {
+					b := &o.Steps[d].Back[k]
+					if e := entries[0]; !s.AdmitsEdge(b, e) {
 						hidden = true
 						return
 					}

@@ -117,7 +117,7 @@ func (s *Search) addSuffixes(d int, words []uint32, staged bool) bool {
 	for len(words) > 0 {
 		var first suffixImages
 		first, words = nextImages(words, each)
-		if excluded.Has(uint32(first.image)) || !s.AdmitsListed(s1.Back[0].Test, first.by) {
+		if excluded.Has(uint32(first.image)) || !s.AdmitsListed(&s1.Back[0], first.by) {
 			continue
 		}
 		edge := uint32(first.by.Index())
@@ -145,7 +145,7 @@ func (s *Search) addSuffixes(d int, words []uint32, staged bool) bool {
 // admitsAll reports whether the entries of a step's back edges are all admitted.
 func (s *Search) admitsAll(st *program.Step, entries []uint32) bool {
 	for k, by := range entries {
-		if !s.AdmitsListed(st.Back[k].Test, dyngraph.Entry(by)) {
+		if !s.AdmitsListed(&st.Back[k], dyngraph.Entry(by)) {
 			return false
 		}
 	}

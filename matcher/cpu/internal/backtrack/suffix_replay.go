@@ -25,7 +25,7 @@ func (s *Search) extendSuffix(d int, words []uint32, staged bool) bool {
 		}
 		var x suffixImages
 		x, words = nextImages(words, each)
-		if s.IsImage(e.MustDiffer[0], x.image) || !s.AdmitsListed(s1.Back[0].Test, x.by) {
+		if s.IsImage(e.MustDiffer[0], x.image) || !s.AdmitsListed(&s1.Back[0], x.by) {
 			continue
 		}
 		s.bind(d, x.image)

@@ -10,7 +10,6 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu/internal/labeladj"
 	"motifd/matcher/cpu/internal/neighbors"
-	"motifd/matcher/cpu/internal/program"
 	"motifd/matcher/internal/truths"
 )
 
@@ -90,7 +89,7 @@ func (s *Plan) groupMultiEdges() bool {
 // compete reports whether two pattern edges may have the same image.
 func (s *Plan) compete(i, k int) bool {
 	x, y := s.Pattern.EdgeLabels[i], s.Pattern.EdgeLabels[k]
-	return program.Parallel(s.Pattern.Query, i, k) && matcher.LabelsMeet(x, y) &&
+	return slices.Contains(s.Pattern.EdgesMustDiffer[i], k) && matcher.LabelsMeet(x, y) &&
 		s.dirs(i, s.Pattern.Query.Edges[i].From)&s.dirs(k, s.Pattern.Query.Edges[i].From) != 0
 }
 

@@ -112,11 +112,11 @@ func (s *edgeSet) join(t *edgeSet) {
 const maxEdges = 64
 
 // NewPlan returns nil for a pattern that is counted by enumeration: it has more than maxEdges edges, or parallel edges
-// beyond maxAssignments.
+// beyond maxAssignments, or it has edges that a trail must keep apart: where its vertices share images, so would these.
 func NewPlan(p *matcher.Plan, f candidates.Source) *Plan {
 	q := p.Query
 	n := len(q.Vertices)
-	if len(q.Edges) > maxEdges || q.IsVertex() {
+	if len(q.Edges) > maxEdges || q.IsVertex() || q.MatchMode == matcher.Trail && p.ComparesEdges() {
 		return nil
 	}
 	s := &Plan{Pattern: p, rank: make([]int, len(q.Edges)), tests: make([][]*truths.Test, len(q.Edges))}

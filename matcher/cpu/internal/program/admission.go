@@ -20,7 +20,7 @@ import (
 //     hold only edges that meet them in some view, so that of a list only staged edges are asked: AdmitsListed.
 //   - MeetsVertex: conditions on a revised vertex alone, for which candidate bits are not exact, and its order.
 //   - Hold, Add: conditions between elements, and a time window; see Conditions.
-//   - BackEdge.Admits: conditions between parallel edges.
+//   - BackEdge.Admits: edges that must differ.
 //
 // A worker has one of its own. Lists, intersections and memos hold what depends on none of Sign, Which, Anchor and
 // Images.
@@ -114,13 +114,15 @@ func (x Excluded) Has(w uint32) bool {
 	return false
 }
 
-// AdmitsEdge reports whether a data edge may be the image of a pattern edge other than the anchor.
-func (a *Admission) AdmitsEdge(e dyngraph.Entry) bool { return !e.Staged() || a.visible(e) }
+// AdmitsEdge reports whether a data edge may be the image of a back edge, by its place in the batch.
+func (a *Admission) AdmitsEdge(b *BackEdge, e dyngraph.Entry) bool {
+	return !e.Staged() || a.visible(b, e)
+}
 
-// AdmitsListed reports whether a data edge of a list may be the image of a back edge with a test, which is nil if there
-// is none. The list holds the edges that pass it in some view.
-func (a *Admission) AdmitsListed(test *truths.Test, e dyngraph.Entry) bool {
-	return !e.Staged() || a.visible(e) && a.Meets(test, e)
+// AdmitsListed reports whether a data edge of a list may be the image of a back edge. The list holds the edges that
+// pass its test in some view.
+func (a *Admission) AdmitsListed(b *BackEdge, e dyngraph.Entry) bool {
+	return !e.Staged() || a.visible(b, e) && a.Meets(b.Test, e)
 }
 
 // MayAdmit reports whether a data edge belongs into a list of those that pass a test.
@@ -129,8 +131,8 @@ func (a *Admission) MayAdmit(test *truths.Test, e dyngraph.Entry) bool {
 }
 
 // AdmitsFound is AdmitsListed for a data edge that was found in the graph itself.
-func (a *Admission) AdmitsFound(test *truths.Test, e dyngraph.Entry) bool {
-	return a.AdmitsEdge(e) && a.Meets(test, e)
+func (a *Admission) AdmitsFound(b *BackEdge, e dyngraph.Entry) bool {
+	return a.AdmitsEdge(b, e) && a.Meets(b.Test, e)
 }
 
 // ChecksEdges reports whether AdmitsListed may not hold for some edges of a list. staged tells that some may be staged.
@@ -138,34 +140,42 @@ func (a *Admission) ChecksEdges(staged bool) bool { return staged }
 
 // visible reports whether the search sees a staged edge. The view of an incremental search is that of the batch just
 // before the anchor: positives see the edges inserted by a lower order, negatives those deleted by a higher one, so
-// that every match is found from exactly one anchor. The anchor's own edge is the image of the anchor alone.
+// that every match is found from exactly one anchor. The anchor's own edge is the image of the anchor alone, or in a
+// homomorphism of pattern edges behind it, too: the anchor is the first that has the image.
 //
 //go:noinline
-func (a *Admission) visible(e dyngraph.Entry) bool {
+func (a *Admission) visible(b *BackEdge, e dyngraph.Entry) bool {
 	o := a.orders[e.Index()]
 	deleted, order := o>>31 != 0, o&(dyngraph.Replaced-1)-1
 	if o&dyngraph.Replaced != 0 { // deleted at this order, inserted at the next
 		switch a.Sign {
 		case dyngraph.Inserted:
-			return order+1 < a.Anchor
+			return order+1 < a.Anchor || order+1 == a.Anchor && b.Shares
 		case dyngraph.Deleted:
-			return order > a.Anchor
+			return order > a.Anchor || order == a.Anchor && b.Shares
 		}
 		return true
 	}
 	switch a.Sign {
 	case dyngraph.Inserted:
-		return !deleted && order < a.Anchor
+		return !deleted && (order < a.Anchor || order == a.Anchor && b.Shares)
 	case dyngraph.Deleted:
-		return deleted && order > a.Anchor
+		return deleted && (order > a.Anchor || order == a.Anchor && b.Shares)
 	}
 	return deleted == (a.Which == dyngraph.Old)
 }
 
-// Admits reports whether a data edge may be the image of a back edge beside the images of the pattern edges parallel to
-// it; edges are the images, by pattern edge.
-func (b *BackEdge) Admits(e uint32, edges []uint32) bool {
-	for _, other := range b.Parallel {
+// Admits reports whether a data edge may be the image of a back edge beside those of the pattern edges that earlier
+// steps map; edges are the images, by pattern edge.
+func (b *BackEdge) Admits(e uint32, edges []uint32) bool { return Differs(e, b.Earlier, edges) }
+
+// AdmitsBeside reports whether a data edge may be the image of a back edge beside those of the pattern edges that its
+// step maps before it.
+func (b *BackEdge) AdmitsBeside(e uint32, edges []uint32) bool { return Differs(e, b.Beside, edges) }
+
+// Differs reports whether a data edge is the image of none of some pattern edges.
+func Differs(e uint32, some []int, edges []uint32) bool {
+	for _, other := range some {
 		if edges[other] == e {
 			return false
 		}

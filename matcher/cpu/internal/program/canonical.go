@@ -15,9 +15,9 @@ type CanonicalOrder struct {
 	*Order
 	fixed int // steps mapped before the search begins: the anchor's ends, or the root
 	Steps []CanonicalStep
-	// Parallel lists, by pattern edge, the edges between the same two vertices, itself included, ascending; nil if
-	// there is no other.
-	Parallel [][]int
+	// Parallel lists, by pattern edge, the edges between the same two vertices that it must differ from, itself
+	// included, ascending; nil if there is no other. Earlier lists the others before it that it must differ from.
+	Parallel, Earlier [][]int
 	// Closes lists, by pattern edge, the conditions that can be tested once the edge is mapped, when edges are mapped
 	// in pattern order behind the anchor's and all vertices. Settled lists, by step, those that read nothing but
 	// vertices and the anchor's edge, and can be tested once the step is mapped.
@@ -80,14 +80,20 @@ func CompileCanonical(p *matcher.Plan, f candidates.Source, o *matcher.Order, fi
 	}
 	order := compile(p, &matcher.Member{Order: in}, f, new(ListKeys), p.Query.Unit == matcher.Subgraphs, true)
 	c := &CanonicalOrder{Order: order, fixed: fixed, Parallel: make([][]int, len(p.Query.Edges))}
-	for e := range p.Query.Edges {
-		for other := range p.Query.Edges {
-			if other == e || Parallel(p.Query, e, other) {
+	c.Earlier = make([][]int, len(p.Query.Edges))
+	for e, x := range p.Query.Edges {
+		for _, other := range p.EdgesMustDiffer[e] {
+			y := p.Query.Edges[other]
+			switch {
+			case x.From == y.From && x.To == y.To || x.From == y.To && x.To == y.From:
 				c.Parallel[e] = append(c.Parallel[e], other)
+			case other < e:
+				c.Earlier[e] = append(c.Earlier[e], other)
 			}
 		}
-		if len(c.Parallel[e]) == 1 {
-			c.Parallel[e] = nil
+		if c.Parallel[e] != nil {
+			c.Parallel[e] = append(c.Parallel[e], e)
+			slices.Sort(c.Parallel[e])
 		}
 	}
 	c.closeConditions(p)
@@ -221,7 +227,7 @@ func (c *CanonicalOrder) findPath(p *matcher.Plan, f candidates.Source, at []int
 		k = other(e, k)
 		b := backEdge(p, e, v, k)
 		along := BackEdge{Edge: e, Label: b.Label, Labels: labelsOf(b.Label), Dir: b.Dir, Either: b.Either,
-			Test: f.EdgeTest(p, e)}
+			Test: f.EdgeTest(p, e), Shares: shares(p, c.Anchor, e)}
 		st.Path = append(st.Path, PathStep{BackEdge: along, Vertex: v, Test: f.Test(p, v)})
 		st.PathFrom = k
 	}
@@ -236,10 +242,10 @@ func (c *CanonicalOrder) findPath(p *matcher.Plan, f candidates.Source, at []int
 
 // findAlike fills in Alike and Larger of step i.
 func (c *CanonicalOrder) findAlike(i int) {
-	st := &c.Steps[i]
+	st, injective := &c.Steps[i], c.Plan.Query.MatchMode == matcher.Isomorphism
 	for k := c.fixed; k < len(c.Steps); k++ {
 		o := &c.Steps[k]
-		if k != i && !alike(st, o) {
+		if k != i && !alike(st, o, injective) {
 			continue
 		}
 		if st.Alike++; k > i && slices.ContainsFunc(o.Less, func(l Less) bool { return l.Step == i && l.Greater }) {
@@ -249,8 +255,8 @@ func (c *CanonicalOrder) findAlike(i int) {
 }
 
 // alike reports whether two steps always have the same candidates and must take different ones.
-func alike(a, b *CanonicalStep) bool {
-	return !a.OnPath && !b.OnPath && len(a.Back) > 0 && len(a.Back) == len(a.Groups) &&
+func alike(a, b *CanonicalStep, injective bool) bool {
+	return injective && !a.OnPath && !b.OnPath && len(a.Back) > 0 && len(a.Back) == len(a.Groups) &&
 		a.Test == b.Test &&
 		slices.EqualFunc(a.Back, b.Back, func(x, y BackEdge) bool {
 			return x.Step == y.Step && x.Label == y.Label && x.Dir == y.Dir && x.Either == y.Either &&

@@ -47,12 +47,13 @@ type Step struct {
 	Test    candidates.Test
 	OrTests []candidates.Test // alternatives to Test, where members of a class differ
 	Back    []BackEdge
-	// Joined is the set of earlier steps that Back leads to, bit i for step i. Apart is that of MustDiffer and Less.
+	// Joined is the set of earlier steps that Back leads to, bit i for step i. Apart is that of MustDiffer, of Less and
+	// of the steps that map BackEdge.Earlier.
 	Joined, Apart uint32
 	// MustDiffer are the earlier steps whose image this step's must be compared with for injectivity.
 	MustDiffer []int
 	// Simple tells that a list of neighbours has the step's candidates, each once for each way to map its back edges:
-	// these have one label and one direction, and no pattern edge is parallel to them. The list of a step with one back
+	// these have one label and one direction, and are compared with no other edge. The list of a step with one back
 	// edge repeats a neighbour for each parallel edge; with several, the graph has no parallel edges of their labels.
 	Simple bool
 	// HasOwn tells that some back edges have a test. Tested tells that the step tests what it has mapped: it has
@@ -81,8 +82,11 @@ type BackEdge struct {
 	NeighborLabel dyngraph.LabelID
 	Epoch         EpochKey     // of the neighbor lists
 	Test          *truths.Test // what a data edge must meet alone; nil if nothing
-	// Parallel are the pattern edges parallel to this one that are mapped before it.
-	Parallel []int
+	// Earlier are the pattern edges whose images this one's must be compared with that are mapped by earlier steps, the
+	// anchor included. Beside are those that the same step maps before it.
+	Earlier, Beside []int
+	// Shares tells that it may have the anchor's image: it comes behind the anchor in a homomorphism.
+	Shares bool
 }
 
 // Less is a symmetry constraint: id(new vertex) > id(image of Step), or < if Greater is false.
@@ -113,7 +117,7 @@ func Compile(p *matcher.Plan, o *matcher.Order, f candidates.Source, keys *ListK
 func compile(p *matcher.Plan, m *matcher.Member, f candidates.Source, keys *ListKeys, symmetric, revises bool) *Order {
 	o := &m.Order
 	c := &Order{Plan: p, Anchor: o.Edge, Steps: make([]Step, len(o.Steps)), Slots: len(o.Steps)}
-	at := make([]int, len(p.Query.Vertices))
+	at, mappedAt := make([]int, len(p.Query.Vertices)), o.StepOf(len(p.Query.Edges))
 	for i := range o.Steps {
 		from := &o.Steps[i]
 		at[from.Vertex] = i
@@ -125,15 +129,16 @@ func compile(p *matcher.Plan, m *matcher.Member, f candidates.Source, keys *List
 			s.HasOwn = s.HasOwn || nb.Test != nil
 			key := ListKey{Dir: b.Dir, Label: b.Label, Class: class, Test: nb.Test.Key()}
 			nb.ListKey, nb.Epoch = keys.Number(key, p.VertexLabels[o.Steps[b.Step].Vertex], nb.NeighborLabel, class)
-			if o.Edge >= 0 && Parallel(p.Query, o.Edge, b.Edge) {
-				nb.Parallel = append(nb.Parallel, o.Edge)
-			}
-			for k := range s.Back { // back edges of other steps have other ends
-				if e := s.Back[k].Edge; Parallel(p.Query, e, b.Edge) {
-					nb.Parallel = append(nb.Parallel, e)
+			nb.Shares = shares(p, o.Edge, b.Edge)
+			for _, e := range p.EdgesMustDiffer[b.Edge] {
+				switch {
+				case slices.ContainsFunc(s.Back, func(x BackEdge) bool { return x.Edge == e }):
+					nb.Beside = append(nb.Beside, e)
+				case mappedAt[e] < i || e == o.Edge:
+					nb.Earlier, s.Apart = append(nb.Earlier, e), s.Apart|1<<mappedAt[e]
 				}
 			}
-			if b.Either || matcher.SeveralLabels(b.Label) || nb.Parallel != nil ||
+			if b.Either || matcher.SeveralLabels(b.Label) || len(nb.Earlier)+len(nb.Beside) > 0 ||
 				p.Several[b.Edge] && len(from.Back) > 1 {
 				s.Simple = false
 			}
@@ -247,6 +252,11 @@ func (s *Step) Passes(bits []uint64) bool {
 	return false
 }
 
+// shares returns BackEdge.Shares of a pattern edge, with an anchor.
+func shares(p *matcher.Plan, anchor, e int) bool {
+	return p.Query.MatchMode == matcher.Homomorphism && e > anchor
+}
+
 // before reports whether pattern vertex v is mapped by a step before i.
 func before(o *matcher.Order, v, i int) bool {
 	for k := range i {
@@ -255,11 +265,6 @@ func before(o *matcher.Order, v, i int) bool {
 		}
 	}
 	return false
-}
-
-func Parallel(q *matcher.Query, a, b int) bool {
-	x, y := q.Edges[a], q.Edges[b]
-	return a != b && (x.From == y.From && x.To == y.To || x.From == y.To && x.To == y.From)
 }
 
 // Width returns the number of columns of a row.

@@ -27,6 +27,7 @@ type Conditions struct {
 	// in orders for batches that revise no vertices.
 	Asked       []matcher.Asked
 	VertexTests []*truths.Test
+	root        int // the first pattern vertex
 	// Between are, by step, those on several elements of which the step maps the last. Rest are those of them that are
 	// in no Reading of the step.
 	Between, Rest [][]*matcher.Condition
@@ -53,7 +54,7 @@ func (o *Order) addConditions(p *matcher.Plan, m *matcher.Member, f candidates.S
 	for _, s := range o.sharers(p, m) {
 		c := b.add(s)
 		if revises {
-			c.Asked = s.asked
+			c.Asked, c.root = s.asked, o.Steps[0].Vertex
 			for v := range p.Asked { // images map vertices to such as have the same conditions alone
 				c.VertexTests = append(c.VertexTests, f.VertexTest(p, v))
 			}
@@ -104,8 +105,10 @@ func (a *Admission) room(n int) []property.Value {
 }
 
 // MeetsVertex reports whether candidate w of a pattern vertex meets the conditions on that alone in the view that is
-// searched, and is no revised vertex that matters there and whose order is beyond the anchor's. A vertex that is not
-// revised meets them in both views, or it would be no candidate.
+// searched, and is no revised vertex that matters there and whose order is beyond the anchor's. Nor may it be the
+// anchor itself where that matters at a pattern vertex before the first step's: of the pattern vertices that share the
+// anchor as their image, the first one finds the match. A vertex that is not revised meets them in both views, or it
+// would be no candidate.
 func (a *Admission) MeetsVertex(c *Conditions, vertex int, w dyngraph.VertexID) bool {
 	if a.delta == nil || c.Asked == nil {
 		return true
@@ -117,7 +120,9 @@ func (a *Admission) MeetsVertex(c *Conditions, vertex int, w dyngraph.VertexID) 
 	if t := c.VertexTests[vertex]; t != nil && !t.Passes(a.truths.OfVertexIn(a.View().Which(), w)) {
 		return false
 	}
-	beyond := a.Sign == dyngraph.Inserted && r.New > a.Anchor || a.Sign == dyngraph.Deleted && r.Old < a.Anchor
+	beyond := vertex < c.root && (a.Sign == dyngraph.Inserted && r.New == a.Anchor ||
+		a.Sign == dyngraph.Deleted && r.Old == a.Anchor) ||
+		a.Sign == dyngraph.Inserted && r.New > a.Anchor || a.Sign == dyngraph.Deleted && r.Old < a.Anchor
 	return !beyond || !Matters(a.graph, a.truths, c.VertexTests[vertex], c.Asked[vertex].Columns, w)
 }
 

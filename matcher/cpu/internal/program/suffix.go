@@ -47,6 +47,9 @@ func (c *ListKeys) suffixAt(o *Order, d int) *Suffix {
 	for k := range s2.Back {
 		switch key.s2[k] = s2.Back[k].ListKey; s2.Back[k].Step {
 		case d:
+			if e.BackToS1 >= 0 { // a homomorphism of parallel edges
+				return nil
+			}
 			e.BackToS1 = k
 		case e.Root:
 		default:
