@@ -201,6 +201,7 @@ type Query struct {
 	Cypher             string `yaml:"cypher"`
 	Text               string `yaml:"text"`
 	Emit               string `yaml:"emit"`
+	MatchMode          string `yaml:"match_mode"` // isomorphism, homomorphism or trail
 	Unit               string `yaml:"unit"`
 	Backfill           string `yaml:"backfill"`
 	MaxMatchesPerBatch uint64 `yaml:"max_matches_per_batch"`

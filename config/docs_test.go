@@ -23,7 +23,8 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 	}
 	known := Fields()
 	for _, f := range []string{
-		"name", "file", "cypher", "text", "emit", "unit", "backfill", "max_matches_per_batch", "exact_total",
+		"name", "file", "cypher", "text", "emit", "match_mode", "unit", "backfill", "max_matches_per_batch",
+		"exact_total",
 		"work_budget",
 		"over_budget", "sample", "on_expiry", "on_change", "mode", "within", "params",
 		"once.per", "once.for", "once.max_keys",

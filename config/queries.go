@@ -186,6 +186,9 @@ func (q *Query) build(opt pattern.Options, mode string) (*matcher.Query, error) 
 	if err != nil {
 		return nil, err
 	}
+	if opt.MatchMode, err = ParseMatchMode(cmp.Or(q.MatchMode, "isomorphism")); err != nil {
+		return nil, err
+	}
 	built, err := q.parse(opt)
 	if err != nil {
 		return nil, err
@@ -241,6 +244,12 @@ var (
 	}
 	units = map[string]matcher.Unit{"embeddings": matcher.Embeddings, "subgraphs": matcher.Subgraphs}
 
+	matchModes = map[string]matcher.MatchMode{
+		"isomorphism":  matcher.Isomorphism,
+		"homomorphism": matcher.Homomorphism,
+		"trail":        matcher.Trail,
+	}
+
 	overBudgets = map[string]matcher.OverBudget{"skip": matcher.SkipGroup, "suspend": matcher.SuspendQuery}
 	modes       = map[string]bool{"live": false, "shadow": true}
 	silences    = map[string]bool{"emit": false, "silent": true}
@@ -249,6 +258,11 @@ var (
 
 // ParseEmit reads the name of an emit mode.
 func ParseEmit(name string) (matcher.Emit, error) { return choose("emit", name, emits) }
+
+// ParseMatchMode reads the name of a match mode.
+func ParseMatchMode(name string) (matcher.MatchMode, error) {
+	return choose("match_mode", name, matchModes)
+}
 
 // ParseOverBudget reads what becomes of a query beyond a limit.
 func ParseOverBudget(name string) (matcher.OverBudget, error) {

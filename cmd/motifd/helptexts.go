@@ -67,6 +67,8 @@ var longHelp = kong.Vars{
 		"overrides log.format.",
 	"log_level_help":   "Log level: debug, info, warn, error. For run it overrides log.level.",
 	"match_limit_help": "Write at most the first N matches of each query, in their order.",
+	"match_mode_help": "What must differ in a match: isomorphism (its vertices and edges), trail (its edges), or " +
+		"homomorphism (nothing).",
 	"match_out_help": "Write the matches as JSON lines to a file, or - for standard output. Without it they are " +
 		"only counted.",
 	"max_expansion_help": "Maximum ratio of decompressed to compressed size of a file, beyond its first 16 MiB. " +

@@ -36,6 +36,8 @@ type graphFlags struct {
 
 // patternFlags are what patterns read beside their text.
 type patternFlags struct {
+	MatchMode string `help:"${match_mode_help}" enum:"isomorphism,homomorphism,trail" default:"isomorphism"`
+
 	Within config.Span `help:"${within_help}" placeholder:"TIME"`
 	Param  []string    `help:"${param_help}" placeholder:"NAME=VALUE" sep:"none"`
 }

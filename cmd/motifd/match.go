@@ -85,6 +85,12 @@ func (c *matchCmd) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
+	for _, q := range queries {
+		setUnit(q, c.Unit)
+		if err := q.Validate(!c.Undirected); err != nil {
+			return command.Refuse(err)
+		}
+	}
 	in, err := c.input(c.Graph, "")
 	if err != nil {
 		return err
@@ -124,7 +130,6 @@ func (c *matchCmd) Run(a *app) (err error) {
 	}
 	for _, q := range queries {
 		q.Version, q.Emit = 1, emit
-		setUnit(q, c.Unit)
 	}
 	s := &m.sum
 	s.Backend, s.Threads, s.LoadS = backend.Name(), backend.threads, command.Rounded(load)

@@ -142,7 +142,7 @@ func (c *queryAddCmd) Run(a *app) error {
 			pattern.MaxSource))
 	}
 	body := admin.NewQuery{
-		Name: c.Name, Emit: c.Emit, Unit: c.Unit, Backfill: c.Backfill,
+		Name: c.Name, Emit: c.Emit, MatchMode: c.MatchMode, Unit: c.Unit, Backfill: c.Backfill,
 		MaxMatchesPerBatch: c.MaxMatchesPerBatch, ExactTotal: c.ExactTotal, WorkBudget: c.WorkBudget,
 		OverBudget: c.OverBudget, Sample: c.Sample, OnExpiry: c.OnExpiry, OnChange: c.OnChange,
 		Mode: c.Mode,
@@ -300,6 +300,9 @@ func (f *graphFlags) queries(paths []string) ([]*matcher.Query, error) {
 	}
 	opt := pattern.Options{Directed: !f.Undirected, Declared: config.Declared(schema, params),
 		OnePerLabel: !f.edgeIDs()}
+	if opt.MatchMode, err = config.ParseMatchMode(f.MatchMode); err != nil {
+		return nil, command.Refuse(err)
+	}
 	opt.Declared.SpareParameters = true // several patterns share them
 	var out []*matcher.Query
 	var errs []error

@@ -122,7 +122,8 @@ func (c *queryValidateCmd) read(a *app) (*sampling, error) {
 func (c *queryValidateCmd) configured(a *app) (*sampling, error) {
 	for name, set := range map[string]bool{
 		"--properties": c.Properties != "", "--param": len(c.Param) > 0, "--within": c.Within > 0,
-		"--csv": c.CSV != "", "--undirected": c.Undirected, "--edge-identity": c.EdgeIdentity != "",
+		"--match-mode": c.MatchMode != matcher.Isomorphism.String(),
+		"--csv":        c.CSV != "", "--undirected": c.Undirected, "--edge-identity": c.EdgeIdentity != "",
 		"--vertex-labels": c.VertexLabels != config.VertexLabelsOne, "--retention": c.Retention != "",
 		"--lateness": c.Lateness > 0, "--late": c.Late != config.LateDrop, "--max-expired": c.MaxExpired != nil,
 		"--vertex-expiry": c.Vertices != config.VertexExpiryNone,

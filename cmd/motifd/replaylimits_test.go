@@ -39,7 +39,9 @@ func TestReplayWithADaemonsSettings(t *testing.T) {
 		"sample": {"sample: 3", "", "--sample=3"},
 		"group":  {"unit: subgraphs", "engine: {limits: {group_matches: 20}}", "--group-matches=20 --unit=subgraphs"},
 		"query":  {"", "engine: {limits: {query_matches: 40}}", "--query-matches=40"},
-		"props":  {"unit: subgraphs", "", "--echo-props --unit=subgraphs"},
+		"homomorphism": {"match_mode: homomorphism, max_matches_per_batch: 9", "",
+			"--match-mode=homomorphism --max-matches-per-batch=9"},
+		"props": {"unit: subgraphs", "", "--echo-props --unit=subgraphs"},
 	} {
 		config := fmt.Sprintf(`
 input: {file: {path: in.jsonl}}

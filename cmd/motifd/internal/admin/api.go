@@ -63,7 +63,7 @@ func (n *NewQuery) build(directed bool, mode string, schema *property.Schema) (*
 	}
 	q, err := (&config.Query{
 		Name: n.Name, Cypher: n.Cypher, Text: n.Text,
-		Emit: n.Emit, Unit: n.Unit, Backfill: n.Backfill,
+		Emit: n.Emit, MatchMode: n.MatchMode, Unit: n.Unit, Backfill: n.Backfill,
 		MaxMatchesPerBatch: n.MaxMatchesPerBatch, ExactTotal: n.ExactTotal, WorkBudget: n.WorkBudget,
 		OverBudget: n.OverBudget, Sample: n.Sample, OnExpiry: n.OnExpiry, OnChange: n.OnChange,
 		Once: once, Mode: n.Mode,

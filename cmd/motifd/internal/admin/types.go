@@ -81,6 +81,7 @@ type QueryInfo struct {
 	Language           string `json:"language"`
 	Pattern            string `json:"pattern"`
 	Emit               string `json:"emit"`
+	MatchMode          string `json:"match_mode"`
 	Unit               string `json:"unit"`
 	Backfill           string `json:"backfill"`
 	MaxMatchesPerBatch uint64 `json:"max_matches_per_batch,omitempty"`
@@ -143,7 +144,8 @@ func (s *Query) Info() QueryInfo {
 	return QueryInfo{
 		Within: within, Where: where,
 		Name: q.Name, Version: q.Version, Language: q.Language, Pattern: q.Source,
-		Emit: config.EmitName(q.Emit), Unit: config.UnitName(q.Unit), Backfill: config.BackfillName(q.Backfill),
+		Emit: config.EmitName(q.Emit), MatchMode: q.MatchMode.String(), Unit: config.UnitName(q.Unit),
+		Backfill:           config.BackfillName(q.Backfill),
 		MaxMatchesPerBatch: q.MaxMatches, ExactTotal: q.ExactTotal, WorkBudget: q.WorkBudget,
 		OverBudget: q.OverBudget.String(), Sample: q.Sample,
 		OnExpiry: config.SilentName(q.SilentExpiry), OnChange: config.SilentName(q.SilentChange),
@@ -165,6 +167,7 @@ type NewQuery struct {
 	Cypher             string `json:"cypher,omitempty"`
 	Text               string `json:"text,omitempty"`
 	Emit               string `json:"emit,omitempty"`
+	MatchMode          string `json:"match_mode,omitempty"`
 	Unit               string `json:"unit,omitempty"`
 	Backfill           string `json:"backfill,omitempty"`
 	MaxMatchesPerBatch uint64 `json:"max_matches_per_batch,omitempty"`

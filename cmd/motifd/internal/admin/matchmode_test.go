@@ -1,0 +1,27 @@
+package admin
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"motifd/matcher"
+)
+
+// TestMatchModeGoesThrough holds that the API takes a match mode, shows it, and refuses one that there is not.
+func TestMatchModeGoesThrough(t *testing.T) {
+	for mode, want := range map[string]matcher.MatchMode{"": matcher.Isomorphism, "isomorphism": matcher.Isomorphism,
+		"trail": matcher.Trail, "homomorphism": matcher.Homomorphism} {
+		var n NewQuery
+		body := `{"name":"q","cypher":"MATCH (a)-[:T]->(b)<-[:T]-(c)","match_mode":"` + mode + `"}`
+		require.NoError(t, json.Unmarshal([]byte(body), &n))
+		q, err := n.build(true, "", nil)
+		require.NoError(t, err)
+		require.Equal(t, want, q.MatchMode)
+		info := (&Query{QueryState: matcher.QueryState{Query: q}}).Info()
+		require.Equal(t, want.String(), info.MatchMode)
+	}
+	_, err := (&NewQuery{Name: "q", Cypher: "MATCH (a)-[:T]->(b)", MatchMode: "walk"}).build(true, "", nil)
+	require.ErrorContains(t, err, "match_mode")
+}
