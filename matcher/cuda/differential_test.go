@@ -122,6 +122,16 @@ func TestP2BackendsAgreeOnConditions(t *testing.T) {
 	})
 }
 
+// TestS4MatchModesBesideADevice does the same with queries in every match mode: the CPU searches those that a device
+// does not.
+func TestS4MatchModesBesideADevice(t *testing.T) {
+	var seen compared
+	matchertest.ForSeedsUntil(t, rounds, seen.all, func(t *testing.T, rng *rand.Rand) {
+		c := withoutWildcards(rng, matchertest.RandomCase(rng, 4)).InMatchModes(rng)
+		play(t, rng, &seen, c.Directed, c.Queries, c.Batches)
+	})
+}
+
 // TestS20BackendsAgree does the same where edges expire.
 func TestS20BackendsAgree(t *testing.T) {
 	var seen compared
