@@ -124,8 +124,8 @@ func (m *Monitor) step(ctx context.Context, b *matcher.Batch, emit func(*matcher
 }
 
 // Parse reads a pattern in the Cypher subset (docs/patterns.md). Its conditions may ask about the properties that the
-// graph declares. Emit, Unit, Backfill, Within and the caps of the query may be set before Add. A mistake is a
-// *pattern.Error, with line and column.
+// graph declares. Emit, MatchMode, Unit, Backfill, Within and the caps of the query may be set before Add. A mistake is
+// a *pattern.Error, with line and column.
 func (m *Monitor) Parse(name, cypher string) (*matcher.Query, error) {
 	return m.ParseWith(name, cypher, nil)
 }
