@@ -101,7 +101,7 @@ func (s *rowSearch) alone(ctx context.Context, w *worker) (last *group, more boo
 			}
 			return nil, false, err
 		}
-		if s.begun || w.se.Steps >= s.b.alone {
+		if s.begun || w.steps() >= s.b.alone {
 			return g, true, nil
 		}
 		if g != nil {

@@ -15,6 +15,7 @@ import (
 	"motifd/matcher/cpu/internal/labeladj"
 	"motifd/matcher/cpu/internal/neighbors"
 	"motifd/matcher/cpu/internal/program"
+	"motifd/matcher/cpu/internal/space"
 	"motifd/matcher/cpu/internal/work"
 	"motifd/matcher/internal/candidates"
 	"motifd/matcher/internal/rowsort"
@@ -93,11 +94,16 @@ type Backend struct {
 	apart       bool           // tests: every anchor is searched by itself
 	strategy    count.Strategy // tests: how patterns are counted
 	enumerates  bool           // tests: no pattern is made ready for counting
-	spaces      bool           // tests: each search of a whole graph has a candidate space from the start
+	spaces      bool           // tests: each search has a candidate space from the start
+	keepsAll    bool           // tests: no kept space is refused
+	trials      uint64         // tests: what trial returns; 0 for an estimate
 	// adj is there since something was counted, as long as some plan is.
 	index     *labeladj.Index
 	counts    bool                // some plan is counted in every batch
 	wildcards []labeladj.Wildcard // of plans that are counted, or were once; index has them
+
+	changes space.Changes // for kept spaces
+	kept    int           // plans that have one
 
 	perNet [2]uint64 // by side: steps that the last search for rows made for a net edge
 
@@ -105,6 +111,8 @@ type Backend struct {
 
 	mu   sync.Mutex
 	idle []*searcher // workers between searches, with their caches
+	// counting is the searcher of the Search at hand that counts; nil without.
+	counting *searcher
 }
 
 // Capabilities implements matcher.Backend.
@@ -145,6 +153,7 @@ type compiled struct {
 	viewsPhase        uint64       // the last phase that views has
 	revisedIn         uint64       // the last batch that revised vertices which matter
 	canons            canons
+	keep              keeping
 }
 
 // New returns a backend without a graph.
@@ -172,6 +181,7 @@ func (b *Backend) Load(g *dyngraph.Graph) error {
 	b.filter.Load(g)
 	b.plans, b.columns, b.anchors = map[*matcher.Plan]*compiled{}, new(program.ListKeys), matcher.Anchors[anchorOrder]{}
 	b.index, b.wildcards = nil, nil
+	b.changes, b.kept = space.Changes{}, 0
 	b.neighbors.Load(int(g.IDBound()))
 	b.neighbors.Keys, b.neighbors.Workers = b.columns, b.opt.Threads
 	b.forget()
@@ -203,7 +213,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 			cols = new(program.ListKeys) // nothing is searched for it: none of its lists is to be outdated
 		}
 		if !b.enumerates && p.Query.OwnOnly() {
-			c.countPlan = count.NewPlan(p, b.filter)
+			c.countPlan = count.NewPlan(p, b.filter, false)
 		}
 		for i := range p.Anchored {
 			c.count = append(c.count, program.Compile(p, &p.Anchored[i], b.filter, cols, c.countPlan == nil))
@@ -224,8 +234,11 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	live := slices.DeleteFunc(slices.Clone(plans), b.filter.Dormant)
 	b.anchors.Set(live, func(i, order int) anchorOrder { return newAnchorOrder(b.plans[live[i]], order) })
 	b.revised.Set(live, func(i, order int) revisedAt { return revisedAt{b.plans[live[i]], order} })
-	b.summed, b.nets.KeepOrders = 0, false
+	b.summed, b.nets.KeepOrders, b.kept = 0, false, 0
 	for _, c := range b.plans {
+		if c.keep.way != nil {
+			b.kept++
+		}
 		if c.summed() {
 			b.summed++
 		}
@@ -255,6 +268,7 @@ func (b *Backend) Stage(d *dyngraph.Delta) error {
 		b.ready(nil)
 	}
 	b.filter.Stage(d)
+	b.noteChanges(func(d *dyngraph.Delta) { b.changes.Stage(d, b.filter.Changed()) })
 	b.noteRevised()
 	b.outdate()
 	return nil
@@ -293,6 +307,7 @@ func (b *Backend) end(committed bool) {
 			b.index = nil
 		}
 		b.endViews(committed)
+		b.noteChanges(func(d *dyngraph.Delta) { b.changes.EndBatch(d, b.filter.Changed(), committed) })
 		b.outdate()
 		b.delta, b.shared.Delta = nil, nil
 	}

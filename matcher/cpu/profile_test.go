@@ -68,12 +68,14 @@ func TestProfile(t *testing.T) {
 			}
 			n := o.Levels[len(o.Levels)-1].Mapped
 			last += n
-			if o.Space {
-				lastWhole += n
-				for _, l := range o.Levels {
-					require.GreaterOrEqual(t, l.Fit, 0)
+			for _, l := range o.Levels {
+				require.Equal(t, o.Space, l.Fit >= 0)
+				if o.Space && o.Anchor < 0 {
 					tried += l.Tried
 				}
+			}
+			if o.Space && o.Anchor < 0 {
+				lastWhole += n
 			}
 		}
 		require.Equal(t, rows, last)

@@ -71,7 +71,10 @@ type rowRequest struct {
 	closed  atomic.Bool // it is not searched any more
 	steps   atomic.Int64
 	ns      atomic.Int64
-	emitted atomic.Uint64 // rows
+	emitted atomic.Uint64  // rows
+	way     *keptWay       // nil without a kept space
+	endings backtrack.Memo // of its orders
+	anchors int
 }
 
 // emission is where groups go.
@@ -90,18 +93,22 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 	s := &rowSearch{b: b, reqs: reqs, of: make([]rowRequest, len(reqs)), endings: backtrack.Memo{Shared: &b.shared},
 		emission: emission{results, emit, over}}
 	s.work.L, s.emitter.L = &s.mu, &s.mu
+	if !s.chooseWays(ctx) {
+		return ctx.Err()
+	}
 	from, to := b.within(reqs)
 	for i := from; i < to; i++ {
 		n := &b.delta.Net[i]
 		if n.Sign != sign {
 			continue
 		}
-		if st := a.of(i); len(st) > 0 {
+		if st := s.onWays(a.of(i), n); len(st) > 0 {
 			s.nets = append(s.nets, uint32(i))
 			s.starts = append(s.starts, st)
 		}
 	}
 	if len(s.nets) == 0 {
+		s.noteWays()
 		return nil
 	}
 	// While this search hands out groups, its caller may make another: the room for starts is this one's until its
@@ -138,6 +145,7 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 		results[i].Steps += uint64(s.of[i].steps.Load())
 		results[i].SearchNS += s.of[i].ns.Load()
 	}
+	s.noteWays()
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"motifd/matcher/cpu/internal/ivm"
 	"motifd/matcher/cpu/internal/labeladj"
 	"motifd/matcher/cpu/internal/work"
+	"motifd/matcher/internal/candidates"
 )
 
 // totals answers the requests of one Search that want a count or a witness, one after the other. What is found for one
@@ -31,6 +32,7 @@ type totals struct {
 func (t *totals) begin() {
 	if t.own == nil {
 		t.own = t.b.newSearcher(&t.stop, matcher.WantCount)
+		t.b.counting = t.own
 		if t.run, t.b.run = t.b.run, nil; t.run == nil {
 			t.run = &tasksRun{}
 			t.run.work = t.run.worker
@@ -48,6 +50,7 @@ func (t *totals) end() {
 	if t.own != nil {
 		t.unset()
 		t.b.release(t.own)
+		t.b.counting = nil
 		t.run.tasksOf, t.run.pool = tasksOf{}, work.Pool{}
 		t.b.run = t.run
 	}
@@ -107,23 +110,59 @@ func (t *totals) runTasks(
 	result *matcher.Result,
 ) (less matcher.Count) {
 	t.begin()
-	r := t.run
-	r.tasksOf = tasksOf{t: t, tasks: tasks, want: req.Want, silence: req.Silence, views: views, result: result}
+	r, c := t.run, t.b.plans[req.Plan]
+	r.tasksOf = tasksOf{t: t, tasks: tasks, want: req.Want, silence: req.Silence, views: views, result: result,
+		bits: t.b.filter, stop: &t.stop}
 	if result.Over = r.meter.Begin(req.Budget, true); result.Over != matcher.NoCause {
 		return less
 	}
 	if t.b.how(*req) == bySums {
-		r.countPlan = t.b.plans[req.Plan].countPlan
+		r.countPlan = c.countPlan
 	}
-	if r.countPlan != nil {
-		t.b.addWildcards(r.countPlan)
-		r.index = t.b.labelIndex()
+	if !t.b.keeps(c, req) {
+		r.runAll()
+		return r.less
 	}
-	r.pool = work.Pool{Options: &t.b.work, Stop: &t.stop}
-	t.b.progress.Begin(&r.come, len(tasks))
-	defer t.b.progress.End(&r.come)
-	r.pool.Run(len(tasks), taskChunk, r.work)
+	began := t.b.work.Now()
+	way := t.b.keptWay(c, &t.stop)
+	result.SearchNS += t.b.work.Now() - began
+	if way == nil {
+		steps := result.Steps
+		r.allowed, r.stop = t.b.allowance(c), new(atomic.Bool)
+		defer work.StopWith(t.ctx, r.stop)()
+		r.runAll()
+		c.keep.before.add(result.Steps-steps, r.done)
+		if !r.allowed.Over() || result.Over != matcher.NoCause || t.ctx.Err() != nil {
+			return r.less
+		}
+		began = t.b.work.Now()
+		way = t.b.keep(c, &t.stop)
+		result.SearchNS += t.b.work.Now() - began
+		r.tasks = append(r.left, r.tasks[r.pool.Taken():]...)
+		r.allowed, r.stop = nil, &t.stop
+	}
+	if way != nil {
+		t.b.noteKept(c, len(r.tasks))
+		if way.kept.IsEmpty() {
+			return r.less
+		}
+		r.countPlan, r.bits = way.countPlan, way.space
+	}
+	r.runAll()
 	return r.less
+}
+
+// runAll runs the tasks.
+func (r *tasksRun) runAll() {
+	b := r.t.b
+	if r.countPlan != nil {
+		b.addWildcards(r.countPlan)
+		r.index = b.labelIndex()
+	}
+	r.pool = work.Pool{Options: &b.work, Stop: r.stop}
+	b.progress.Begin(&r.come, len(r.tasks))
+	defer b.progress.End(&r.come)
+	r.pool.Run(len(r.tasks), taskChunk, r.work)
 }
 
 // tasksRun is what the tasks of a request are run with. Its memory is kept: most requests have few of them.
@@ -145,6 +184,11 @@ type tasksOf struct {
 	countPlan *count.Plan // nil when counting must enumerate
 	index     *labeladj.Index
 	views     *ivm.ViewSet
+	bits      candidates.Source
+	stop      *atomic.Bool
+	allowed   *work.Allowance // of steps, or nil
+	done      uint64          // tasks
+	left      []task          // that were begun, or taken, and are not done: there was no allowance left
 	result    *matcher.Result
 	less      matcher.Count
 }
@@ -155,12 +199,15 @@ func (r *tasksRun) worker() {
 	began := b.work.Now()
 	s, own := t.search(r.want)
 	defer t.done(s, own)
-	s.Silence = r.silence
+	s.Silence, s.Stop = r.silence, r.stop
 	r.pool.Join(&s.Worker)
+	s.Allowance = r.allowed
 	s.Measure(&r.meter)
 	steps, looked := s.Steps, s.counter.LookedUp()
 	var more, fewer matcher.Count
+	done, left := uint64(0), []task(nil)
 	if r.countPlan != nil {
+		s.counter.Read(r.bits)
 		s.counter.Start(r.countPlan, r.index, r.views.Counted())
 	}
 	for from, to, given, ok := r.pool.Take(&s.Worker); ok; from, to, given, ok = r.pool.Take(&s.Worker) {
@@ -168,7 +215,7 @@ func (r *tasksRun) worker() {
 			s.resumePart(given)
 		}
 		chunk := r.tasks[from:to]
-		for _, x := range chunk {
+		for i, x := range chunk {
 			if r.countPlan != nil {
 				a := count.Anchor{Edge: x.o.Anchor, From: x.o.Steps[0].Vertex, To: x.o.Steps[1].Vertex}
 				edge := dyngraph.NoEdge
@@ -176,29 +223,37 @@ func (r *tasksRun) worker() {
 					edge = b.delta.Net[x.net].Edge
 				}
 				m, l := s.counter.FromAnchor(a, t.sign, x.NetPair, x.label, x.net, edge)
-				more, fewer = more.Add(m), fewer.Add(l)
+				if !s.Stopped {
+					more, fewer = more.Add(m), fewer.Add(l)
+				}
 			} else {
 				s.FromAnchor(x.o, &b.delta.Net[x.net], x.net)
 			}
 			if s.Stopped {
+				left = append(left, chunk[i:]...)
 				break
 			}
+			done++
+		}
+		if r.allowed != nil && r.allowed.Over() {
+			r.stop.Store(true)
 		}
 		r.come.Done(len(chunk))
 		if s.Tripped {
-			t.stop.Store(true)
+			r.stop.Store(true)
 		}
 	}
 	s.Spend()
 	took := s.Told.At - began
 	if r.countPlan != nil {
-		b.opt.Profile.counted(r.countPlan, false, s.Steps-steps, looked, s.counter.LookedUp())
+		b.opt.Profile.counted(r.countPlan, r.bits != b.filter, s.Steps-steps, looked, s.counter.LookedUp())
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	result := r.result
 	result.Count, r.less = result.Count.Add(more).Add(matcher.CountOf(s.Found)), r.less.Add(fewer)
 	result.Steps += s.Steps
+	r.done, r.left = r.done+done, append(r.left, left...)
 	result.SearchNS += took
 	result.Over = r.meter.Over()
 	if s.Witness != nil && result.Witness == nil {

@@ -52,7 +52,7 @@ func (b *Backend) spaceWay(c *compiled, want matcher.Want, stop *atomic.Bool, to
 	p, order := s.Narrowed, s.Order()
 	w := &way{bits: s, own: true}
 	if want == matcher.WantCount && c.countPlan != nil && !b.isRevised(c) {
-		if w.countPlan = count.NewPlan(p, s); w.countPlan != nil {
+		if w.countPlan = count.NewPlan(p, s, false); w.countPlan != nil {
 			w.countPlan.Images, w.countPlan.Pairs = s.Candidates, s.Pairs
 		}
 	}
@@ -111,6 +111,9 @@ const (
 // trial is how many steps a search of a whole graph may make before a candidate space is made for it: about as many as
 // take the time of making it, by estimate. Searches that end before do not pay for it.
 func (b *Backend) trial(p *matcher.Plan) uint64 {
+	if b.trials > 0 {
+		return b.trials
+	}
 	fit := 0
 	for v := range p.Query.Vertices {
 		fit += b.filter.Fit(p, v)

@@ -12,8 +12,11 @@ import (
 
 // worker searches chunks of anchors and parts of groups.
 type worker struct {
-	s   *rowSearch
-	se  *searcher
+	s *rowSearch
+	// se is the searcher of the request at hand: plain, or that of its kept space.
+	se, plain *searcher
+	kept      map[*keptWay]*searcher
+
 	st  rowsort.Sorter
 	out rowsort.Writer
 	// ready are groups that are complete but not queued, and their size in bytes.
@@ -26,17 +29,49 @@ type worker struct {
 }
 
 func newWorker(s *rowSearch) *worker {
-	w := &worker{s: s, se: s.b.newSearcher(&s.stop, matcher.WantRows),
+	w := &worker{s: s, plain: s.b.newSearcher(&s.stop, matcher.WantRows),
 		st: rowsort.Sorter{Memory: s.b.opt.GroupMemory, Stop: &s.stop}}
-	w.st.Reuse(w.se.Room)
-	w.se.Out = &w.st
-	w.se.Interrupted = w.interrupted
-	w.se.UseMemo(&s.endings)
+	w.st.Reuse(w.plain.Room)
+	w.plain.UseMemo(&s.endings)
+	w.setUp(w.plain)
+	w.se = w.plain
+	return w
+}
+
+// setUp makes a searcher work for the worker.
+func (w *worker) setUp(se *searcher) {
+	s := w.s
+	se.Out, se.Interrupted = &w.st, w.interrupted
 	if s.b.opt.Threads > 1 {
-		w.se.Sharing = work.Sharing{Hungry: &s.hungry, Give: w.give, Wanted: w.wanted, Whole: w.giveStarts,
+		se.Sharing = work.Sharing{Hungry: &s.hungry, Give: w.give, Wanted: w.wanted, Whole: w.giveStarts,
 			Every: s.b.work.ShareEvery}
 	}
-	return w
+}
+
+// use takes the searcher for a request.
+func (w *worker) use(request int) {
+	way := w.s.of[request].way
+	if w.se = w.kept[way]; way == nil {
+		w.se = w.plain
+	} else if w.se == nil {
+		w.se = &searcher{}
+		w.se.Attach(way.shared, &w.s.stop, matcher.WantRows)
+		w.se.UseMemo(&w.s.of[request].endings)
+		w.setUp(w.se)
+		if w.kept == nil {
+			w.kept = map[*keptWay]*searcher{}
+		}
+		w.kept[way] = w.se
+	}
+}
+
+// steps returns how many steps the worker has made.
+func (w *worker) steps() uint64 {
+	n := w.plain.Steps
+	for _, se := range w.kept {
+		n += se.Steps
+	}
+	return n
 }
 
 // run works until the search ends.
@@ -66,9 +101,12 @@ func (w *worker) run() {
 func (w *worker) release() {
 	w.out.Close()
 	w.st.Drop()
-	w.se.Room = w.st.Release()
-	w.se.Interrupted = w.se.CapReached
-	w.s.b.release(w.se)
+	for _, se := range w.kept {
+		se.Detach()
+	}
+	w.plain.Room = w.st.Release()
+	w.plain.Interrupted = w.plain.CapReached
+	w.s.b.release(w.plain)
 }
 
 // help does what others have given away, if there is any: a range of a merge, or a part of a group of a chunk before
@@ -81,6 +119,7 @@ func (w *worker) help(before int) bool {
 		return true
 	}
 	if p := s.takePart(before); p != nil {
+		w.use(p.g.request)
 		s.b.work.Taken(&p.Part, &w.se.Worker)
 		work.Unlocked(&s.mu, func() { w.part(p) })
 		return true
@@ -129,6 +168,7 @@ func groupOf(starts []start) int {
 func (w *worker) group(c int, order uint32, starts []start) *group {
 	s, r := w.s, starts[0].request
 	of, limit := &s.of[r], s.reqs[r].Limit
+	w.use(r)
 	if s.reqs[r].Skips(order) || of.closed.Load() {
 		return nil
 	}

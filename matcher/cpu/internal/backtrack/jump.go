@@ -32,6 +32,12 @@ func (s *Search) extendJumping(d int, lo, hi uint32) bool {
 	if !st.Simple {
 		return s.extendEdgesJumping(d, lo, hi)
 	}
+	if lo == 0 && hi == unbounded && s.remembers(d) {
+		if done, ok := s.replay(d); done {
+			s.failed = unknown
+			return ok
+		}
+	}
 	f := &s.frames[st.Slot]
 	if !s.fill(d, st, f) {
 		return false

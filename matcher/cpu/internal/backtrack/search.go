@@ -74,7 +74,7 @@ func (s *Search) Start(o *program.Order) *program.Order {
 		o = o.Revising
 	}
 	s.order, s.class, s.Stopped, s.Tripped = o, nil, false, false
-	s.jump(false)
+	s.jump(s.shared.Jumps && o.Members == nil)
 	s.edges, s.pairs = s.row[len(o.Plan.Query.Vertices):], s.maybePairs()
 	if o.Columns != nil {
 		s.startReading(o)
@@ -123,7 +123,6 @@ func (s *Search) FromAnchor(o *program.Order, n *dyngraph.NetEdge, i uint32) {
 func (s *Search) FromRoot(o *program.Order, which dyngraph.Which, v dyngraph.VertexID) {
 	s.Sign, s.Which, s.base = 0, which, 1
 	s.Start(o)
-	s.jump(s.shared.Jumps)
 	s.started()
 	s.fromRoot(v)
 }
@@ -167,8 +166,7 @@ func (s *Search) extendWithin(d int, lo, hi uint32) bool {
 	if !st.Simple {
 		return s.extendEdges(d, lo, hi)
 	}
-	if s.order.Suffix != nil && d == s.order.Suffix.S1 && !s.pairs && lo == 0 && hi == unbounded &&
-		s.mode == matcher.WantRows {
+	if lo == 0 && hi == unbounded && s.remembers(d) {
 		if done, ok := s.replay(d); done {
 			return ok
 		}
@@ -227,6 +225,11 @@ func (s *Search) extendWithin(d int, lo, hi uint32) bool {
 		}
 	}
 	return true
+}
+
+// remembers reports whether the suffix that a step begins is remembered.
+func (s *Search) remembers(d int) bool {
+	return s.order.Suffix != nil && d == s.order.Suffix.S1 && !s.pairs && s.mode == matcher.WantRows
 }
 
 // bindEntry maps a step to a candidate of its frame, and its back edges with it.

@@ -33,7 +33,7 @@ type Shared struct {
 	Work       *work.Options
 	SortMemory int // of a sorter, in bytes
 	Options    Options
-	// Jumps has searches of whole graphs leave out images that fail as others did; see jump.go.
+	// Jumps has searches leave out images that fail as others did; see jump.go. Those of orders with Members do not.
 	Jumps bool
 	// Profile is added to by each search; nil for none.
 	Profile *Profile

@@ -61,7 +61,6 @@ func (s *Search) share(d int) {
 func (s *Search) Resume(p *Part) {
 	s.Sign, s.Which, s.Anchor = p.sign, p.which, p.anchor
 	s.Start(p.o)
-	s.jump(p.sign == 0 && s.shared.Jumps)
 	s.Images = p.m
 	copy(s.row[:], p.row)
 	s.begins()

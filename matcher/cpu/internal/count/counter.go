@@ -26,7 +26,8 @@ type Counter struct {
 	step     func() bool // counts a step; false once the worker is stopped
 	g        *dyngraph.Graph
 	orders   []uint32 // batch order of each edge, by edge index
-	bits     []uint64 // candidate bits, words for each vertex
+	source   candidates.Source
+	bits     []uint64 // its candidate bits, words for each vertex
 	words    int
 	truths   *truths.Table
 
@@ -62,13 +63,22 @@ func (c *Counter) Attach(w *work.Worker, g *dyngraph.Graph, f candidates.Source)
 	if c.worker != w {
 		c.worker, c.step = w, func() bool { return !w.Stopped && w.Step() }
 	}
-	c.g, c.orders, c.bits, c.words, c.truths = g, g.OrderTable(), f.Bits(), f.Words(), f.Truths()
+	c.g, c.orders, c.source = g, g.OrderTable(), nil
+	c.Read(f)
+}
+
+// Read makes the counter read other candidate bits of the same graph. What it remembers holds for one Source alone.
+func (c *Counter) Read(f candidates.Source) {
+	if c.source == f {
+		return
+	}
+	c.source, c.bits, c.words, c.truths = f, f.Bits(), f.Words(), f.Truths()
 	c.memo.reset()
 	clear(c.tested)
 }
 
 // Detach drops what may not outlive the search.
-func (c *Counter) Detach() { c.index, c.elsewhere = nil, nil }
+func (c *Counter) Detach() { c.index, c.elsewhere, c.source = nil, nil, nil }
 
 // Start makes the counter ready to count a plan with an index that has the plan's wildcards. elsewhere is nil,
 // or tells by quotient whether it is counted elsewhere, without regard to candidate bits; these are then ignored in all
@@ -90,6 +100,9 @@ func (c *Counter) Start(s *Plan, adj *labeladj.Index, elsewhere []bool) {
 		c.kinds, c.leafKinds = append(c.kinds, kind), append(c.leafKinds, c.leafKind(kind, k.tests))
 	}
 }
+
+// Forget drops what the counter keeps of a plan that is no more.
+func (c *Counter) Forget(s *Plan) { delete(c.cache, s) }
 
 // testedKind is a kind of the index with the tests of those edges that take only some of its entries.
 type testedKind struct {

@@ -39,7 +39,7 @@ func (b *fixture) Prepare(plans []*matcher.Plan) error {
 	b.filter.Prepare(plans)
 	b.listed, b.plans = plans, map[*matcher.Plan]*Plan{}
 	for _, p := range plans {
-		b.plans[p] = NewPlan(p, b.filter)
+		b.plans[p] = NewPlan(p, b.filter, false)
 	}
 	return nil
 }

@@ -113,7 +113,8 @@ const maxEdges = 64
 
 // NewPlan returns nil for a pattern that is counted by enumeration: it has more than maxEdges edges, or parallel edges
 // beyond maxAssignments, or it has edges that a trail must keep apart: where its vertices share images, so would these.
-func NewPlan(p *matcher.Plan, f candidates.Source) *Plan {
+// With apart the vertices of the pattern are always kept apart, and no quotients are made.
+func NewPlan(p *matcher.Plan, f candidates.Source, apart bool) *Plan {
 	q := p.Query
 	n := len(q.Vertices)
 	if len(q.Edges) > maxEdges || q.IsVertex() || q.MatchMode == matcher.Trail && p.ComparesEdges() {
@@ -139,7 +140,11 @@ func NewPlan(p *matcher.Plan, f candidates.Source) *Plan {
 		together[v] = p.MustDiffer[v] &^ adj[v] // no edge leads from a vertex to itself
 	}
 	free := make([]uint32, n)
-	for i, part := range partitions(together) {
+	parts := partitions(together)
+	if apart && len(parts) > 1 {
+		parts = nil
+	}
+	for i, part := range parts {
 		s.Quotients = append(s.Quotients, s.quotient(i, &part, free, f))
 		for k, q := range s.Quotients[:i] {
 			if q.refines(&part) {

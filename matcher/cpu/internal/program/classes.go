@@ -22,6 +22,30 @@ func CompileRows(p *matcher.Plan, f candidates.Source, keys *ListKeys, apart boo
 	return rows
 }
 
+// CompileRowsOf is CompileRows for the order of one anchor, which stands for its class. Where it is searched by itself,
+// and is no other anchored order seen through an automorphism, order orders it anew.
+func CompileRowsOf(p *matcher.Plan, f candidates.Source, keys *ListKeys, anchor int,
+	order func(*matcher.Order) matcher.Order) *Order {
+	of := *p
+	of.Classes, of.Alike = nil, nil
+	for _, m := range p.Alike {
+		if m.Anchor == anchor {
+			of.Alike = append(of.Alike, m)
+		}
+	}
+	for _, c := range p.Classes {
+		if c.Members[0].Anchor != anchor {
+			continue
+		}
+		if m := c.Members[0]; len(c.Members) == 1 && len(m.Images) == 0 {
+			m.Order = order(&m.Order)
+			c.Members = []matcher.Member{m}
+		}
+		of.Classes = append(of.Classes, c)
+	}
+	return CompileRows(&of, f, keys, false)[anchor]
+}
+
 // compileRows is CompileRows for batches that revise vertices, or for others.
 func compileRows(p *matcher.Plan, f candidates.Source, keys *ListKeys, apart, revises bool) []*Order {
 	rows := make([]*Order, len(p.Anchored))

@@ -15,13 +15,7 @@ const maxRoots = 4
 // each step it maps the pattern vertex, joined to those before, that promises the fewest images for each partial match;
 // vertices of one neighbour come last.
 func (s *Space) Order() matcher.Order {
-	n := len(s.Candidates)
-	o := orderer{Space: s, adj: make([]uint32, n), at: make([][]int, n)}
-	for i, e := range s.plan.Query.Edges {
-		o.adj[e.From] |= 1 << e.To
-		o.adj[e.To] |= 1 << e.From
-		o.at[e.From], o.at[e.To] = append(o.at[e.From], i), append(o.at[e.To], i)
-	}
+	n, o := len(s.Candidates), s.orderer()
 	roots := make([]int, n)
 	for v := range roots {
 		roots[v] = v
@@ -38,11 +32,32 @@ func (s *Space) Order() matcher.Order {
 	var best []int
 	least := 0.0
 	for _, v := range roots[:min(n, maxRoots)] {
-		if order, cost := o.from(v); best == nil || cost < least {
+		if order, cost := o.from([]int{v}); best == nil || cost < least {
 			best, least = order, cost
 		}
 	}
 	return program.OrderOf(s.plan, best)
+}
+
+// Anchored is Order for an order that begins with the ends of a pattern edge, as another order does.
+func (s *Space) Anchored(as *matcher.Order) matcher.Order {
+	o := s.orderer()
+	order, _ := o.from([]int{as.Steps[0].Vertex, as.Steps[1].Vertex})
+	to := program.OrderOf(s.plan, order)
+	to.Edge, to.Reversed = as.Edge, as.Reversed
+	to.Steps[1].Back = as.Steps[1].Back // without the anchor
+	return to
+}
+
+func (s *Space) orderer() orderer {
+	n := len(s.Candidates)
+	o := orderer{Space: s, adj: make([]uint32, n), at: make([][]int, n)}
+	for i, e := range s.plan.Query.Edges {
+		o.adj[e.From] |= 1 << e.To
+		o.adj[e.To] |= 1 << e.From
+		o.at[e.From], o.at[e.To] = append(o.at[e.From], i), append(o.at[e.To], i)
+	}
+	return o
 }
 
 type orderer struct {
@@ -53,10 +68,14 @@ type orderer struct {
 
 func (o *orderer) isLeaf(v int) bool { return bits.OnesCount32(o.adj[v]) == 1 }
 
-// from returns the order that begins with a pattern vertex, and how many partial matches it promises.
-func (o *orderer) from(root int) (order []int, cost float64) {
-	order, placed := []int{root}, uint32(1)<<root
-	partial := float64(o.Candidates[root])
+// from returns the order that begins with some pattern vertices, and how many partial matches it promises for each
+// image of the last of them.
+func (o *orderer) from(order []int) ([]int, float64) {
+	placed, cost := uint32(0), 0.0
+	for _, v := range order {
+		placed |= 1 << v
+	}
+	partial := float64(o.Candidates[order[len(order)-1]])
 	for cost = partial; len(order) < len(o.adj); cost += partial {
 		best, least := -1, 0.0
 		for v := range o.adj {

@@ -10,13 +10,16 @@ import (
 	"motifd/matcher/internal/truths"
 )
 
-// Space is the candidate space of one plan in one graph. It implements candidates.Source for that plan, and for
-// Narrowed.
+// Space is the candidate space of one plan in one graph, or of a Kept one. It implements candidates.Source for that
+// plan, and for Narrowed.
 type Space struct {
 	*candidates.Filter
 	plan *matcher.Plan
 	bits []uint64
 	same []int // by pattern vertex: the first one with the same candidates
+	// common has, by pattern vertex, those that some data vertex is a candidate of with it.
+	common []uint64
+	kept   *Kept // has the bits, or nil
 
 	// Candidates are the numbers of data vertices by pattern vertex. Pairs are by pattern edge the numbers of pairs of
 	// candidates that data edges join which the pattern edge admits alone.
@@ -26,17 +29,32 @@ type Space struct {
 }
 
 // Bits implements candidates.Source.
-func (s *Space) Bits() []uint64 { return s.bits }
+func (s *Space) Bits() []uint64 {
+	if s.kept != nil {
+		return s.kept.bits
+	}
+	return s.bits
+}
 
 // Words implements candidates.Source.
-func (s *Space) Words() int { return 1 }
+func (s *Space) Words() int {
+	if s.kept != nil {
+		return keptWords
+	}
+	return 1
+}
 
 // Class implements candidates.Source.
 func (s *Space) Class(_ *matcher.Plan, v int) int { return s.same[v] }
 
 // Test implements candidates.Source.
 func (s *Space) Test(_ *matcher.Plan, v int) candidates.Test {
-	return candidates.Test{Mask: 1 << s.same[v], Want: 1 << s.same[v]}
+	bit := uint64(1) << s.same[v]
+	if s.kept != nil {
+		bit <<= KeptRounds % 2 * perRound
+		return candidates.Test{Word: KeptRounds / 2, Mask: bit, Want: bit}
+	}
+	return candidates.Test{Mask: bit, Want: bit}
 }
 
 // VertexTest implements candidates.Source.
@@ -49,18 +67,6 @@ func (s *Space) EdgeTest(_ *matcher.Plan, e int) *truths.Test { return s.Filter.
 
 // IsEmpty reports whether some pattern vertex has no candidate: there are no matches then.
 func (s *Space) IsEmpty() bool { return slices.Contains(s.Candidates, 0) }
-
-// kind is a kind of data edges, as one end sees them: what several pattern edges ask for alike.
-type kind struct {
-	dirs   []dyngraph.Dir
-	labels []dyngraph.LabelID // nil for any
-	test   *truths.Test       // nil for none
-	ends   []end
-	wants  uint64 // the pattern vertices that have such an edge
-}
-
-// end is a pattern edge that asks for a kind, as one of its vertices sees it.
-type end struct{ edge, of, other int }
 
 // maker makes a space.
 type maker struct {
@@ -86,42 +92,11 @@ const pollEvery = 1 << 12
 // Make makes the space of a plan that the filter serves. It returns nil when stop, which is asked now and then, is
 // true, and when the fixed point is far: before it, vertices that an automorphism maps to one another may differ.
 func Make(g *dyngraph.Graph, f *candidates.Filter, p *matcher.Plan, stop func() bool) *Space {
-	m := &maker{Space: &Space{Filter: f, plan: p}, g: g, stop: stop}
-	m.addKinds()
+	m := &maker{Space: &Space{Filter: f, plan: p}, g: g, kinds: kindsOf(p, f), stop: stop}
 	if !m.begin() || !m.join() || !m.sum() {
 		return nil
 	}
 	return m.Space
-}
-
-// addKinds lists the kinds of edges that the pattern asks for.
-func (m *maker) addKinds() {
-	for i, e := range m.plan.Query.Edges {
-		var labels []dyngraph.LabelID
-		if l := m.plan.EdgeLabels[i]; l != matcher.AnyLabel {
-			labels = matcher.EachLabel(l)
-		}
-		test := m.EdgeTest(nil, i)
-		for _, v := range [2]int{e.From, e.To} {
-			dirs := []dyngraph.Dir{dyngraph.Out}
-			switch {
-			case m.plan.Directed && e.Either:
-				dirs = append(dirs, dyngraph.In)
-			case m.plan.Directed && e.To == v:
-				dirs[0] = dyngraph.In
-			}
-			at := slices.IndexFunc(m.kinds, func(k kind) bool {
-				return slices.Equal(k.dirs, dirs) && slices.Equal(k.labels, labels) && k.test == test &&
-					(k.labels == nil) == (labels == nil)
-			})
-			if at < 0 {
-				at = len(m.kinds)
-				m.kinds = append(m.kinds, kind{dirs: dirs, labels: labels, test: test})
-			}
-			k := &m.kinds[at]
-			k.ends, k.wants = append(k.ends, end{i, v, e.From + e.To - v}), k.wants|1<<v
-		}
-	}
 }
 
 // begin copies the filter's bits of the pattern's vertices.
@@ -163,8 +138,8 @@ func (m *maker) begin() bool {
 // each calls f with the neighbours of a vertex along edges of a kind that have some candidate bit, and these bits.
 func (m *maker) each(k *kind, v dyngraph.VertexID, f func(bits uint64)) {
 	for _, d := range k.dirs {
-		for i := range max(1, len(k.labels)) {
-			r := m.run(k, v, d, i)
+		for i := range k.runs() {
+			r := k.run(m.g, v, d, i)
 			for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
 				m.left -= len(nbrs)
 				for at, w := range nbrs {
@@ -175,14 +150,6 @@ func (m *maker) each(k *kind, v dyngraph.VertexID, f func(bits uint64)) {
 			}
 		}
 	}
-}
-
-// run returns the edges of a vertex in one direction that have one of the kind's labels, or any.
-func (m *maker) run(k *kind, v dyngraph.VertexID, d dyngraph.Dir, i int) dyngraph.Range {
-	if k.labels == nil {
-		return m.g.RangeAll(v, d)
-	}
-	return m.g.Range(v, d, k.labels[i])
 }
 
 // join makes semi-joins until nothing changes: a candidate of a pattern vertex has, along each pattern edge, a
@@ -218,11 +185,7 @@ func (m *maker) supported(v dyngraph.VertexID) uint64 {
 		}
 		seen := uint64(0)
 		m.each(k, v, func(of uint64) { seen |= of })
-		for _, e := range k.ends {
-			if seen>>e.other&1 == 0 {
-				x &^= 1 << e.of
-			}
-		}
+		x = k.keep(x, seen)
 	}
 	return x
 }
@@ -236,15 +199,10 @@ func (m *maker) change(v dyngraph.VertexID, kept uint64) {
 		if k.wants&lost == 0 {
 			continue
 		}
-		of := uint64(0)
-		for _, e := range k.ends {
-			if lost>>e.of&1 != 0 {
-				of |= 1 << e.other
-			}
-		}
+		of := k.joined(lost)
 		for _, d := range k.dirs {
-			for n := range max(1, len(k.labels)) {
-				r := m.run(k, v, d, n)
+			for n := range k.runs() {
+				r := k.run(m.g, v, d, n)
 				for nbrs, _, ok := r.Next(); ok; nbrs, _, ok = r.Next() {
 					m.left -= len(nbrs)
 					for _, w := range nbrs {
@@ -262,7 +220,8 @@ func (m *maker) change(v dyngraph.VertexID, kept uint64) {
 func (m *maker) sum() bool {
 	n := len(m.plan.Query.Vertices)
 	m.Candidates, m.Pairs = make([]int, n), make([]int, len(m.plan.Query.Edges))
-	common, same := make([]uint64, n), make([]uint64, n)
+	same := make([]uint64, n)
+	m.common = make([]uint64, n)
 	for u := range same {
 		same[u] = ^uint64(0)
 	}
@@ -280,7 +239,7 @@ func (m *maker) sum() bool {
 		for r := x; r != 0; r &= r - 1 {
 			u := bits.TrailingZeros64(r)
 			m.Candidates[u]++
-			common[u] |= x
+			m.common[u] |= x
 		}
 		for i := range m.kinds {
 			k := &m.kinds[i]
@@ -302,7 +261,7 @@ func (m *maker) sum() bool {
 	narrowed := *m.plan
 	narrowed.MustDiffer = slices.Clone(m.plan.MustDiffer)
 	for u := range narrowed.MustDiffer {
-		narrowed.MustDiffer[u] &= uint32(common[u])
+		narrowed.MustDiffer[u] &= uint32(m.common[u])
 	}
 	m.Narrowed = &narrowed
 	return true

@@ -39,6 +39,9 @@ func (p *Pool) Run(n, most int, work func()) {
 	p.workers.Wait()
 }
 
+// Taken returns how many of the searches were taken, when Run has ended.
+func (p *Pool) Taken() int { return p.next }
+
 // start starts another worker. p.mu is held.
 func (p *Pool) start() {
 	p.started++

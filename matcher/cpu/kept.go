@@ -1,0 +1,217 @@
+package cpu
+
+import (
+	"math"
+	"sync/atomic"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/cpu/internal/backtrack"
+	"motifd/matcher/cpu/internal/count"
+	"motifd/matcher/cpu/internal/program"
+	"motifd/matcher/cpu/internal/space"
+	"motifd/matcher/cpu/internal/work"
+)
+
+// keeping decides whether a plan's batches are searched with a candidate space that is kept from batch to batch
+// (DESIGN A22): it is made once searches without it have made as many steps as a search of a whole graph makes before
+// it gets one, and refused where it has nearly the candidates that the filter has, or costs too much.
+type keeping struct {
+	way     *keptWay // nil without
+	before  rate     // of searches without it
+	upkeep  rate     // what it cost to refresh it
+	refused uint     // how often it was refused
+}
+
+// rate is how many steps some anchored searches took.
+type rate struct{ steps, anchors uint64 }
+
+func (r *rate) add(steps, anchors uint64) { r.steps, r.anchors = r.steps+steps, r.anchors+anchors }
+
+// per returns the steps of an anchored search.
+func (r *rate) per() float64 { return float64(r.steps) / float64(max(1, r.anchors)) }
+
+const (
+	// leastNarrowed is by what factor, over all pattern vertices together, a kept space has fewer candidates than the
+	// filter.
+	leastNarrowed = 1000
+	// mostUpkeep is the largest part of what a search without it took, as far as is known, that it may cost to refresh
+	// a kept space. What a search with it takes tells nothing: single anchors take more than all others together.
+	mostUpkeep = 0.5
+	// refusedAgain is by what factor, as a power of two, a plan has to make more steps each time its space was refused.
+	refusedAgain = 3
+	// drift is by what factor candidates are more or fewer when orders are made anew.
+	drift = 2
+	// mostKept bounds the memory of all kept spaces, in bytes. Plans that have none when it is reached get none.
+	mostKept = 256 << 20
+)
+
+// keptWay is how batches are searched with a kept space.
+type keptWay struct {
+	kept      *space.Kept
+	read      uint64 // changes that it knows
+	space     *space.Space
+	size      int // candidates when it was made
+	countPlan *count.Plan
+	// rows are the orders of rows by those that the backend keeps, where they were used; keys are of their lists.
+	rows   map[*program.Order]*program.Order
+	keys   *program.ListKeys
+	shared *backtrack.Shared // of the batch of phase
+	phase  uint64
+}
+
+// keeps reports whether a request may be searched with a kept space. Views count from labels alone; a batch that
+// revises vertices has orders of its own.
+func (b *Backend) keeps(c *compiled, r *matcher.Request) bool {
+	return b.how(*r) == bySums && c.views == nil && !b.isRevised(c) && b.strategy == count.Auto && b.hasRoom(c)
+}
+
+// hasRoom reports whether a plan has a kept space, or there is room for one more.
+func (b *Backend) hasRoom(c *compiled) bool {
+	return c.keep.way != nil || (b.kept+1)*int(b.g.IDBound())*space.KeptBytes <= mostKept
+}
+
+// allowance is how many steps a search without a kept space may make before there is one.
+func (b *Backend) allowance(c *compiled) *work.Allowance {
+	if b.spaces {
+		return &work.Allowance{}
+	}
+	trial := b.trial(c.plan) << (refusedAgain * c.keep.refused)
+	return &work.Allowance{Steps: trial - min(trial, c.keep.before.steps)}
+}
+
+// keptWay returns the way with the plan's kept space, brought to the staged batch; nil without one.
+func (b *Backend) keptWay(c *compiled, stop *atomic.Bool) *keptWay {
+	w := c.keep.way
+	if w == nil {
+		if b.allowance(c).Steps == 0 {
+			return b.keep(c, stop)
+		}
+		return nil
+	}
+	changes, known := b.changes.Since(w.read)
+	if !known {
+		b.dropKept(c)
+		return b.keep(c, stop)
+	}
+	reads := w.kept.Reads
+	w.kept.Refresh(changes)
+	w.read = b.changes.End()
+	c.keep.upkeep.add((w.kept.Reads-reads)/readsPerStep, 0)
+	if !b.renew(c, stop) {
+		return nil
+	}
+	return w
+}
+
+// keep makes the plan's kept space; nil when stop is set, or when it is refused.
+func (b *Backend) keep(c *compiled, stop *atomic.Bool) *keptWay {
+	w := &keptWay{read: b.changes.End(), kept: space.Keep(b.g, b.filter, c.plan, stop.Load)}
+	if w.kept == nil {
+		return nil
+	}
+	narrowed := 0.0
+	for u, n := range w.kept.Candidates {
+		narrowed += math.Log(float64(b.filter.Fit(c.plan, u)+1) / float64(n+1))
+	}
+	if narrowed < math.Log(leastNarrowed) && !b.spaces && !b.keepsAll {
+		c.keep.refuse()
+		return nil
+	}
+	w.kept.Met = true
+	c.keep.way, c.keep.upkeep = w, rate{}
+	b.kept++
+	if !b.renew(c, stop) {
+		return nil
+	}
+	return w
+}
+
+func (k *keeping) refuse() {
+	k.before = rate{}
+	k.refused++
+}
+
+// renew makes the numbers and the counting plan of a kept space, if need be; false when stop is set.
+func (b *Backend) renew(c *compiled, stop *atomic.Bool) bool {
+	w := c.keep.way
+	size := 0
+	for _, n := range w.kept.Candidates {
+		size += n
+	}
+	if !w.kept.Met && size <= drift*w.size && w.size <= drift*size || w.kept.IsEmpty() {
+		return true
+	}
+	s := w.kept.Space(stop.Load)
+	if s == nil {
+		return false
+	}
+	b.forgetCounts(w)
+	w.space, w.size = s, size
+	if w.countPlan = nil; c.countPlan != nil {
+		w.countPlan = count.NewPlan(s.Narrowed, s, true)
+		w.countPlan.Images, w.countPlan.Pairs = s.Candidates, s.Pairs
+	}
+	w.keys, w.rows, w.shared = new(program.ListKeys), nil, nil
+	return true
+}
+
+// noteKept takes note of a search with a kept space, which is given up where it costs too much.
+func (b *Backend) noteKept(c *compiled, anchors int) {
+	k := &c.keep
+	k.upkeep.add(0, uint64(anchors))
+	switch {
+	case k.upkeep.steps < b.trial(c.plan) || b.spaces || b.keepsAll:
+	case k.upkeep.per() > mostUpkeep*k.before.per():
+		b.dropKept(c)
+		k.refuse()
+	default:
+		k.upkeep = rate{k.upkeep.steps / 2, k.upkeep.anchors / 2}
+	}
+}
+
+// dropKept gives up a plan's kept space.
+func (b *Backend) dropKept(c *compiled) {
+	if c.keep.way != nil {
+		b.forgetCounts(c.keep.way)
+		c.keep.way = nil
+		b.kept--
+	}
+}
+
+// forgetCounts drops what searchers keep of a counting plan that is no more.
+func (b *Backend) forgetCounts(w *keptWay) {
+	for _, x := range b.idle {
+		x.counter.Forget(w.countPlan)
+	}
+	if b.counting != nil {
+		b.counting.counter.Forget(w.countPlan)
+	}
+}
+
+// mostChanges is the number of changes that are remembered, above the number of vertices, for spaces that no batch
+// asked for.
+const mostChanges = 1 << 16
+
+// noteChanges notes what a batch changes for kept spaces.
+func (b *Backend) noteChanges(note func(*dyngraph.Delta)) {
+	if b.kept == 0 {
+		b.changes.Forget(b.changes.End())
+		return
+	}
+	note(b.delta)
+	most := uint64(mostChanges) + uint64(b.g.IDBound())
+	if b.changes.Len() < most/2 {
+		return
+	}
+	first := b.changes.End()
+	for _, c := range b.plans {
+		if w := c.keep.way; w != nil {
+			first = min(first, w.read)
+		}
+	}
+	if end := b.changes.End(); end-first > most { // some are behind: they are made anew when they are asked for
+		first = end - most/2
+	}
+	b.changes.Forget(first)
+}
