@@ -66,7 +66,7 @@ var longHelp = kong.Vars{
 	"log_format_help": "Log format: console, json, or auto, which is console on a terminal. For run it " +
 		"overrides log.format.",
 	"log_level_help":   "Log level: debug, info, warn, error. For run it overrides log.level.",
-	"match_limit_help": "Write at most the first N matches of each query, in their order.",
+	"match_limit_help": "Write at most the first N matches of each query, in their order; 0 for all.",
 	"match_mode_help": "What must differ in a match: isomorphism (its vertices and edges), trail (its edges), or " +
 		"homomorphism (nothing).",
 	"match_out_help": "Write the matches as JSON lines to a file, or - for standard output. Without it they are " +

@@ -59,6 +59,8 @@ Examples:
 // check refuses flags that do not go together.
 func (c *matchCmd) check() error {
 	switch writes := c.Out != "" && c.Out != "none"; {
+	case c.Exists && c.Limit > 0:
+		return command.Refuse(errors.New("--exists stops at the first match: leave --limit out"))
 	case c.Limit > 0 && !writes:
 		return command.Refuse(errors.New("--limit bounds the matches that are written: it goes with --out"))
 	case c.Exists && writes:

@@ -146,6 +146,7 @@ func TestMatchFlags(t *testing.T) {
 		"--limit=3":            "--limit bounds the matches that are written: it goes with --out",
 		"--limit=3 --out=none": "it goes with --out",
 		"--exists --out=-":     "--exists writes no matches",
+		"--exists --limit=1":   "leave --limit out",
 	} {
 		r := motifd(t, dir, append([]string{"match", "--graph=g.txt", "--query=q.cypher"}, strings.Fields(flags)...)...)
 		require.Equal(t, exitRefused, r.code, flags)
