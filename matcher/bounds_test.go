@@ -188,7 +188,7 @@ func TestS11SpillIsBounded(t *testing.T) {
 // TestS11ATotalBeyondTheBudgetIsUnknown caps a query whose exact number takes more steps than it has: the matches up to
 // the cap are put out, and the number is not known.
 func TestS11ATotalBeyondTheBudgetIsUnknown(t *testing.T) {
-	matchertest.NotUnderRace(t, "it takes seconds of processors")
+	matchertest.NotUnderRace(t, "it has one thread")
 	w := newWorld(t, true)
 	d := matchertest.NewDriver(t, true, newCPU(t, 1, false), plan.New())
 	const clique = "MATCH (a)--(b)--(c)--(d)--(a), (a)--(c), (b)--(d)"

@@ -7,8 +7,6 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/matcher/cpu/internal/backtrack"
-	"motifd/matcher/cpu/internal/neighbors"
 	"motifd/matcher/cpu/internal/program"
 	"motifd/matcher/cpu/internal/work"
 )
@@ -42,14 +40,7 @@ func (b *Backend) readyRows(w *keptWay) {
 	if w.shared != nil && w.phase == b.phase || w.kept.IsEmpty() {
 		return
 	}
-	lists := &neighbors.Cache{Options: b.neighbors.Options}
-	lists.Load(0) // the graph does not change: no epoch advances
-	w.phase = b.phase
-	w.shared = &backtrack.Shared{Graph: b.g, Delta: b.delta, Filter: w.space, Neighbors: lists, Work: &b.work,
-		SortMemory: b.opt.GroupMemory, Options: b.shared.Options, Jumps: true}
-	if b.opt.Profile != nil {
-		w.shared.Profile = b.opt.Profile.addSpace(w.space)
-	}
+	w.phase, w.shared = b.phase, b.sharedOf(w.space)
 }
 
 // onWays gives the starts of a net edge the orders of the kept spaces, and leaves out those whose ends these exclude.

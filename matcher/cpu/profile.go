@@ -160,8 +160,6 @@ func (m *merger) add(o *program.Order, l *backtrack.Levels, s *space.Space) {
 	all := &m.all[i]
 	all.Starts += x.Starts
 	for d := range x.Levels {
-		all.Levels[d].Tried += x.Levels[d].Tried
-		all.Levels[d].Mapped += x.Levels[d].Mapped
-		all.Levels[d].Jumps += x.Levels[d].Jumps
+		all.Levels[d].Add(&x.Levels[d].Level)
 	}
 }

@@ -64,14 +64,20 @@ func (b *Backend) spaceWay(c *compiled, want matcher.Want, stop *atomic.Bool, to
 	w.canonical = func() *program.CanonicalOrder {
 		return program.CompileCanonical(p, s, &matcher.Order{Edge: -1, Steps: []matcher.Step{{}}}, 1)
 	}
+	w.shared = b.sharedOf(s)
+	return w
+}
+
+// sharedOf returns what searches with a candidate space share while the graph and the staged batch stay.
+func (b *Backend) sharedOf(s *space.Space) *backtrack.Shared {
 	lists := &neighbors.Cache{Options: b.neighbors.Options}
-	lists.Load(0) // the graph does not change: no epoch advances
-	w.shared = &backtrack.Shared{Graph: b.g, Delta: b.delta, Filter: s, Neighbors: lists, Work: &b.work,
+	lists.Load(0) // no epoch advances
+	shared := &backtrack.Shared{Graph: b.g, Delta: b.delta, Filter: s, Neighbors: lists, Work: &b.work,
 		SortMemory: b.opt.GroupMemory, Options: b.shared.Options, Jumps: true}
 	if b.opt.Profile != nil {
-		w.shared.Profile = b.opt.Profile.addSpace(s)
+		shared.Profile = b.opt.Profile.addSpace(s)
 	}
-	return w
+	return shared
 }
 
 // searcher returns a worker's searcher. It ends with done.

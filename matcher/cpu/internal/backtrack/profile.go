@@ -26,6 +26,11 @@ type Level struct {
 	Jumps  uint64 // times that the other candidates were left out, since the failure did not depend on the step
 }
 
+// Add adds what other searches did at the step.
+func (l *Level) Add(other *Level) {
+	l.Tried, l.Mapped, l.Jumps = l.Tried+other.Tried, l.Mapped+other.Mapped, l.Jumps+other.Jumps
+}
+
 // Each calls f for each order that was searched.
 func (p *Profile) Each(f func(o *program.Order, l *Levels)) {
 	p.mu.Lock()
@@ -50,9 +55,7 @@ func (p *Profile) add(counted map[*program.Order]*Levels) {
 		}
 		all.Starts += l.Starts
 		for d := range l.Steps {
-			all.Steps[d].Tried += l.Steps[d].Tried
-			all.Steps[d].Mapped += l.Steps[d].Mapped
-			all.Steps[d].Jumps += l.Steps[d].Jumps
+			all.Steps[d].Add(&l.Steps[d])
 		}
 	}
 }

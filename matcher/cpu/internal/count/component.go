@@ -310,6 +310,7 @@ func (ps *quotientComponents) textOf(mask uint32, groups map[int]uint32) string 
 		touch = append(touch, t)
 	}
 	slices.Sort(touch)
+	text = append(text, byte(len(touch)))
 	for _, t := range touch {
 		text = binary.LittleEndian.AppendUint32(text, t)
 	}

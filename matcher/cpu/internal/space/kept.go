@@ -213,7 +213,7 @@ func (k *Kept) Refresh(changes []Change) {
 		}
 	}
 	for i := range changes {
-		if c := &changes[i]; c.What == Bit && k.has(c.Class) {
+		if c := &changes[i]; c.What == Bit && slices.Contains(k.class, int(c.Class)) {
 			k.move(c.From, 0, k.filtered(c.From))
 		}
 	}
@@ -333,14 +333,4 @@ func (k *Kept) both(c *Change, note func(v dyngraph.VertexID, r int)) {
 		note(c.From, r)
 		note(c.To, r)
 	}
-}
-
-// has reports whether the plan has a class of the filter.
-func (k *Kept) has(class int32) bool {
-	for _, c := range k.class {
-		if c == int(class) {
-			return true
-		}
-	}
-	return false
 }
