@@ -7,37 +7,31 @@ import (
 	"motifd/dyngraph"
 )
 
-// Static searches the graph as it is, between steps, for queries that need not be registered. Nothing changes. It is
-// used in this order: Plan for each query, Prepare, Search, Close; in between no step is taken.
+// Static searches the graph as it is, between steps, for a query that need not be registered. Nothing changes. It is
+// used in this order: Prepare, Search, Close; in between no step is taken.
 type Static struct {
-	e     *Engine
-	plans []*Plan
+	e    *Engine
+	plan *Plan
 }
 
-// Static returns a Static without queries.
-func (e *Engine) Static() (*Static, error) {
+// Static plans a query.
+func (e *Engine) Static(q *Query) (*Static, error) {
 	if err := e.current(); err != nil {
 		return nil, err
 	}
-	return &Static{e: e}, nil
-}
-
-// Plan plans another query. Search names it by the number of those before.
-func (s *Static) Plan(q *Query) error {
-	if err := s.e.checkNegations(q); err != nil {
-		return err
+	if err := e.checkNegations(q); err != nil {
+		return nil, err
 	}
-	p, err := s.e.opt.Planner.Plan(q, s.e.g)
+	p, err := e.opt.Planner.Plan(q, e.g)
 	if err != nil {
-		return fmt.Errorf("planning query %q: %w", q.Name, err)
+		return nil, fmt.Errorf("planning query %q: %w", q.Name, err)
 	}
-	s.plans = append(s.plans, p)
-	return nil
+	return &Static{e, p}, nil
 }
 
-// Prepare makes the queries known to the backend, which makes their candidate bits together.
+// Prepare makes the query known to the backend, which makes its candidate bits.
 func (s *Static) Prepare() error {
-	e, plans := s.e, s.plans
+	e, plans := s.e, []*Plan{s.plan}
 	for _, r := range e.active {
 		plans = append(plans, r.plan)
 	}
@@ -48,10 +42,10 @@ func (s *Static) Prepare() error {
 	return nil
 }
 
-// Search is Backend.Enumerate for a query.
-func (s *Static) Search(ctx context.Context, query int, want Want, limit uint64, budget *Budget,
-	emit func(Rows) error) (Result, error) {
-	return s.e.opt.Backend.Enumerate(ctx, dyngraph.New, s.plans[query], want, limit, budget, emit)
+// Search is Backend.Enumerate for the query.
+func (s *Static) Search(ctx context.Context, want Want, limit uint64, budget *Budget, emit func(Rows) error) (
+	Result, error) {
+	return s.e.opt.Backend.Enumerate(ctx, dyngraph.New, s.plan, want, limit, budget, emit)
 }
 
 // Close makes the registered queries known to the backend again. Without it the next step does so.

@@ -8,10 +8,8 @@ import (
 
 	"motifd/cmd/motifd/internal/audit"
 	"motifd/cmd/motifd/internal/command"
-	"motifd/cmd/motifd/internal/copies"
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/stream/checkpoint"
 )
 
 // auditCmd compares counts in the graph with what was emitted.
@@ -46,16 +44,11 @@ func (c *auditCmd) Run(a *app) (err error) {
 	if err := c.check(); err != nil {
 		return err
 	}
-	dir, done, err := copies.Open(a.ctx, c.Dir)
+	log, done, err := openBatchLog(a.ctx, c.Dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	log, err := checkpoint.OpenReplay(dir, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, log.Close()) }()
 	report, err := audit.Run(a.ctx, log, c.Query, c.counting(a))
 	if errors.Is(err, matcher.ErrNoQuery) {
 		return command.Refuse(fmt.Errorf("--query: %w", err))
@@ -108,14 +101,8 @@ func (c *auditCmd) counting(a *app) audit.Count {
 
 // countStatic counts the matches of a query in the graph of an engine: of one for existence 1 or 0.
 func countStatic(ctx context.Context, a *app, engine *matcher.Engine, q *matcher.Query) (matcher.Count, error) {
-	static, err := engine.Static()
+	static, err := prepared(engine, q)
 	if err != nil {
-		return matcher.Count{}, err
-	}
-	if err := static.Plan(q); err != nil {
-		return matcher.Count{}, err
-	}
-	if err := static.Prepare(); err != nil {
 		return matcher.Count{}, err
 	}
 	want := matcher.WantCount
@@ -123,6 +110,6 @@ func countStatic(ctx context.Context, a *app, engine *matcher.Engine, q *matcher
 		want = matcher.WantAny
 	}
 	defer watchSearch(a, "counting "+q.Name, engine)()
-	res, err := static.Search(ctx, 0, want, 0, nil, nil)
+	res, err := static.Search(ctx, want, 0, nil, nil)
 	return res.Count, err
 }

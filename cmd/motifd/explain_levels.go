@@ -39,13 +39,7 @@ func (s *sampling) searchGraph(a *app, g *dyngraph.Graph) (err error) {
 	}
 	defer func() { err = errors.Join(err, engine.Close()) }()
 	for _, q := range s.queries {
-		static, err := engine.Static()
-		if err == nil {
-			err = static.Plan(q)
-		}
-		if err == nil {
-			err = static.Prepare()
-		}
+		static, err := prepared(engine, q)
 		if err != nil {
 			return err
 		}
@@ -58,7 +52,7 @@ func (s *sampling) searchGraph(a *app, g *dyngraph.Graph) (err error) {
 		}
 		stop := watchSearch(a, "searching "+q.Name, engine)
 		before := backend.search
-		res, err := static.Search(a.ctx, 0, want, 0, nil, func(matcher.Rows) error { return nil })
+		res, err := static.Search(a.ctx, want, 0, nil, func(matcher.Rows) error { return nil })
 		stop()
 		if err != nil {
 			return fmt.Errorf("query %q: %w", q.Name, err)
@@ -72,6 +66,15 @@ func (s *sampling) searchGraph(a *app, g *dyngraph.Graph) (err error) {
 		}
 	}
 	return nil
+}
+
+// prepared returns what searches the graph of an engine for a query.
+func prepared(e *matcher.Engine, q *matcher.Query) (*matcher.Static, error) {
+	s, err := e.Static(q)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.Prepare()
 }
 
 // printLevels prints what searches did, step by step.

@@ -56,14 +56,17 @@ Examples:
   motifd match --graph=payments.jsonl --properties='edges: {TRANSFER: {amount: decimal(2)}}' --query=large.cypher`
 }
 
+// writes reports whether matches are written.
+func (c *matchCmd) writes() bool { return c.Out != "" && c.Out != "none" }
+
 // check refuses flags that do not go together.
 func (c *matchCmd) check() error {
-	switch writes := c.Out != "" && c.Out != "none"; {
+	switch {
 	case c.Exists && c.Limit > 0:
 		return command.Refuse(errors.New("--exists stops at the first match: leave --limit out"))
-	case c.Limit > 0 && !writes:
+	case c.Limit > 0 && !c.writes():
 		return command.Refuse(errors.New("--limit bounds the matches that are written: it goes with --out"))
-	case c.Exists && writes:
+	case c.Exists && c.writes():
 		return command.Refuse(errors.New("--exists writes no matches: it does not go with --out"))
 	}
 	return nil
@@ -87,8 +90,16 @@ func (c *matchCmd) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
+	want, emit := matcher.WantCount, matcher.EmitCounts
+	switch {
+	case c.writes():
+		want, emit = matcher.WantRows, matcher.EmitDeltas
+	case c.Exists:
+		want, emit = matcher.WantAny, matcher.EmitExists
+	}
 	for _, q := range queries {
 		setUnit(q, c.Unit)
+		q.Version, q.Emit = 1, emit
 		if err := q.Validate(!c.Undirected); err != nil {
 			return command.Refuse(err)
 		}
@@ -121,18 +132,8 @@ func (c *matchCmd) Run(a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, engine.Close()) }()
-	m := &match{app: a, engine: engine, backend: backend, out: out, limit: c.Limit, want: matcher.WantCount,
+	m := &match{app: a, engine: engine, backend: backend, out: out, limit: c.Limit, want: want,
 		enc: codec.NewEncoder(codec.EncoderOptions{StreamID: "match"}), known: map[string]*matchQuery{}}
-	emit := matcher.EmitCounts
-	switch {
-	case out != nil:
-		m.want, emit = matcher.WantRows, matcher.EmitDeltas
-	case c.Exists:
-		m.want, emit = matcher.WantAny, matcher.EmitExists
-	}
-	for _, q := range queries {
-		q.Version, q.Emit = 1, emit
-	}
 	s := &m.sum
 	s.Backend, s.Threads, s.LoadS = backend.Name(), backend.threads, command.Rounded(load)
 	at := time.Now()

@@ -32,9 +32,6 @@ type match struct {
 func (m *match) all(queries []*matcher.Query) error {
 	m.sum.Queries = make([]matchQuery, 0, len(queries))
 	for i, q := range queries {
-		if err := q.Validate(m.engine.Graph().Directed()); err != nil {
-			return command.Refuse(err)
-		}
 		what := q.Name
 		if len(queries) > 1 {
 			what = fmt.Sprintf("%s (%d of %d)", q.Name, i+1, len(queries))
@@ -60,11 +57,8 @@ func (m *match) one(q *matcher.Query, what string) (found matchQuery, err error)
 		}
 	}
 	began := time.Now()
-	static, err := m.engine.Static()
+	static, err := m.engine.Static(q)
 	if err != nil {
-		return found, err
-	}
-	if err := static.Plan(q); err != nil {
 		return found, err
 	}
 	planned := time.Now()
@@ -74,7 +68,7 @@ func (m *match) one(q *matcher.Query, what string) (found matchQuery, err error)
 	prepared := time.Now()
 	stop := watchSearch(m.app, "searching "+what, m.engine)
 	before, records := m.backend.search, uint64(0)
-	res, err := static.Search(m.ctx, 0, m.want, m.limit, nil, func(rows matcher.Rows) error {
+	res, err := static.Search(m.ctx, m.want, m.limit, nil, func(rows matcher.Rows) error {
 		ev := &matcher.Event{Batch: uint64(len(m.sum.Queries) + 1), Kind: matcher.EventMatches, Query: q,
 			Sign: dyngraph.Inserted, Snapshot: true, FirstIndex: records, Rows: rows,
 			View: m.engine.Graph().View(dyngraph.New)}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,16 +26,11 @@ func (c *replayCmd) replayLog(a *app) (err error) {
 	if r.trace, err = c.timeline(); err != nil {
 		return err
 	}
-	dir, done, err := copies.Open(a.ctx, c.BatchLog)
+	log, done, err := openBatchLog(a.ctx, c.BatchLog)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	log, err := checkpoint.OpenReplay(dir, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, log.Close()) }()
 	if r.backend, err = c.make(a.log, r.trace, false); err != nil {
 		return err
 	}
@@ -83,6 +79,18 @@ func (c *replayCmd) replayLog(a *app) (err error) {
 		Ready: rehearsal(engine, a.log),
 	}
 	return r.run(&opt, enc, file.SinkOptions{Upsert: upsert})
+}
+
+// openBatchLog opens the batch log of a checkpoint, or of a copy that the daemon which uses it makes. done closes it.
+func openBatchLog(ctx context.Context, dir string) (log *checkpoint.Replay, done func() error, err error) {
+	dir, remove, err := copies.Open(ctx, dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if log, err = checkpoint.OpenReplay(dir, nil); err != nil {
+		return nil, nil, errors.Join(err, remove())
+	}
+	return log, func() error { return errors.Join(log.Close(), remove()) }, nil
 }
 
 // committedBatches yields the committed batches of a log, and sets the encoder to each one's shape.

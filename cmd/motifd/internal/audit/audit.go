@@ -4,26 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
-	"motifd/stream"
 	"motifd/stream/checkpoint"
 )
-
-// Log is the batch log of a checkpoint, as checkpoint.Replay has it.
-type Log interface {
-	// Committed returns the first and the last committed batch.
-	Committed() (first, last uint64)
-	// Batches yields the batches in order.
-	Batches() iter.Seq2[*checkpoint.Logged, error]
-	// At returns the state after a batch, or before the first one. The caller owns the graph.
-	At(ctx context.Context, batch uint64) (*stream.State, error)
-}
 
 // Count counts the matches of queries in the graph after a batch, which it owns; of one for existence 1 or 0.
 type Count func(ctx context.Context, batch uint64, g *dyngraph.Graph, queries []*matcher.Query) ([]matcher.Count, error)
@@ -64,7 +52,7 @@ var ErrEmpty = errors.New("the batch log is empty: there is nothing to add up (c
 
 // auditor is one audit.
 type auditor struct {
-	log    Log
+	log    *checkpoint.Replay
 	count  Count
 	report *Report
 	due    []due
@@ -78,7 +66,7 @@ type due struct {
 }
 
 // Run compares the queries of a checkpoint, or only those of some names. An unknown name is matcher.ErrNoQuery.
-func Run(ctx context.Context, log Log, only []string, count Count) (*Report, error) {
+func Run(ctx context.Context, log *checkpoint.Replay, only []string, count Count) (*Report, error) {
 	a := &auditor{log: log, count: count, report: &Report{Queries: []Query{}, LeftOut: []LeftOut{}}}
 	first, last := log.Committed()
 	if first > last {
