@@ -16,6 +16,11 @@ func (v QueryVertex) Labels() condition.Labels { return demand(v.Label, v.AnyOf)
 // Labels returns what the edge demands of its image's label; nil admits any label, and none.
 func (e QueryEdge) Labels() condition.Labels { return demand(e.Label, e.AnyOf) }
 
+// SameEnds reports whether two pattern edges lie between the same vertices.
+func (e QueryEdge) SameEnds(f QueryEdge) bool {
+	return e.From == f.From && e.To == f.To || e.From == f.To && e.To == f.From
+}
+
 func demand(label string, anyOf []string) condition.Labels {
 	if label != "" {
 		anyOf = []string{label}

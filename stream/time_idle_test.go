@@ -58,7 +58,7 @@ func TestS20IdlePartitions(t *testing.T) {
 				`{"op":"+","from":"a%d","to":"b","label":"T","ts":%d}`, ts, ts)})
 		}
 		settle := func(d time.Duration) (last stream.Batch, edges int) {
-			time.Sleep(d)
+			time.Sleep(d) // by the bubble's clock
 			synctest.Wait()
 			all := w.store.Committed()
 			return all[len(all)-1], p.Status().Edges
@@ -135,7 +135,7 @@ func TestS20StatusOfAQuietInput(t *testing.T) {
 				`{"op":"+","from":"a","to":"b","label":"T","ts":%d}`, 100+partition)})
 		}
 		states := func(wait time.Duration) (s [3]stream.PartitionState) {
-			time.Sleep(wait)
+			time.Sleep(wait) // by the bubble's clock
 			synctest.Wait()
 			for id, at := range p.Status().Time.Partitions {
 				s[id] = at.State
@@ -177,7 +177,7 @@ func TestS20PausedInput(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- p.Run(ctx) }()
-		time.Sleep(10 * time.Minute)
+		time.Sleep(10 * time.Minute) // by the bubble's clock
 		synctest.Wait()
 		require.Equal(t, 20, updatesIn(w.store.Committed()), "all input is taken")
 		require.Positive(t, paused)

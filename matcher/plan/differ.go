@@ -25,7 +25,7 @@ func mustDiffer(mode matcher.MatchMode, labels []dyngraph.LabelID) []uint32 {
 func edgesMustDiffer(p *matcher.Plan) [][]int {
 	edges := p.Query.Edges
 	lists := make([][]int, len(edges))
-	meet := func(a, b int) bool { return sameEnds(edges[a], edges[b]) }
+	meet := func(a, b int) bool { return edges[a].SameEnds(edges[b]) }
 	switch p.Query.MatchMode {
 	case matcher.Homomorphism:
 		return lists
@@ -40,11 +40,6 @@ func edgesMustDiffer(p *matcher.Plan) [][]int {
 		}
 	}
 	return lists
-}
-
-// sameEnds reports whether two pattern edges lie between the same vertices.
-func sameEnds(x, y matcher.QueryEdge) bool {
-	return x.From == y.From && x.To == y.To || x.From == y.To && x.To == y.From
 }
 
 // mayMeet reports whether some data edge could be the image of two pattern edges, where vertices may share images.

@@ -83,9 +83,8 @@ func CompileCanonical(p *matcher.Plan, f candidates.Source, o *matcher.Order, fi
 	c.Earlier = make([][]int, len(p.Query.Edges))
 	for e, x := range p.Query.Edges {
 		for _, other := range p.EdgesMustDiffer[e] {
-			y := p.Query.Edges[other]
 			switch {
-			case x.From == y.From && x.To == y.To || x.From == y.To && x.To == y.From:
+			case x.SameEnds(p.Query.Edges[other]):
 				c.Parallel[e] = append(c.Parallel[e], other)
 			case other < e:
 				c.Earlier[e] = append(c.Earlier[e], other)
