@@ -21,6 +21,8 @@ import (
 type Options struct {
 	// Device runs the kernels. The Backend owns it and closes it.
 	Device kernels.Device
+	// More are further devices, which the Backend owns, too. Each has a copy of the graph and does a part of a search.
+	More []kernels.Device
 	// CPU configures the CPU backend, which does the work that the device does not do. Both share one candidate filter,
 	// which the CPU backend changes; New sets CPU.Filter.
 	CPU cpu.Options
@@ -51,9 +53,13 @@ type Options struct {
 	// With it Placement ends a trial of one side that lasts longer than the other side would; nil lets trials end by
 	// themselves.
 	Timeout func(ctx context.Context, after time.Duration) (context.Context, context.CancelFunc)
-	// Trace records the work of the device with its times; nil records nothing.
+	// Trace records the work of the first device with its times; nil records nothing.
 	Trace *device.Trace
-	// Lost is called once when the device fails, with an error that kernels.OfDevice accepts. The CPU backend then
+	// Dropped is called when a device fails and others are left: its number (0 is Device, 1 is More[0]), an error that
+	// kernels.OfDevice accepts, and the number of devices left. These finish the current search, without emitting
+	// results twice, and do all later ones. nil tells nobody.
+	Dropped func(device int, err error, left int)
+	// Lost is called once when the last device fails, with an error that kernels.OfDevice accepts. The CPU backend then
 	// finishes the current search, without emitting results twice, and does all later ones. Without Lost the search
 	// returns the error.
 	Lost func(error)
@@ -66,7 +72,11 @@ func (o *Options) EnsureDefaults() {
 		o.Placement = nil
 	}
 	if o.RowMemory <= 0 {
-		o.RowMemory = int(min(8<<30, o.Device.Info().Memory/16))
+		least := o.Device.Info().Memory
+		for _, d := range o.More {
+			least = min(least, d.Info().Memory)
+		}
+		o.RowMemory = int(min(8<<30, least/16))
 	}
 	if o.Memo == 0 {
 		o.Memo = 4 << 30
@@ -85,30 +95,34 @@ const minRows = 64
 // Backend implements matcher.Backend.
 type Backend struct {
 	opt      Options
-	dev      kernels.Device
+	sides    []*side // whose devices work, and the last one, always
+	gone     []*side // whose devices have failed
 	cpu      *cpu.Backend
 	g        *dyngraph.Graph
 	filter   *candidates.Filter // shared with cpu, which changes it
 	delta    *dyngraph.Delta
 	plans    map[*matcher.Plan]*compiled
-	mirror   *mirror.Mirror
+	table    *table                 // of the prepared plans
 	kinds    *kinds                 // of the staged batch; made when the device first searches it
 	matters  map[*matcher.Plan]bool // whether the staged batch revises vertices that matter for a plan, once asked
 	fits     placement.Sizer
-	run      runner
 	progress *matcher.Progress
-	lost     bool // the device has failed and is no longer used
+	lost     bool // the last device has failed and is no longer used
+
+	// Mean number of rows of a task of a batch, for deletions and insertions; negative: unknown.
+	rate     [2]float64
+	taskNS   float64 // device time of a task for totals, in nanoseconds, lately; 0: unknown
+	early    int64   // time of Stage in nanoseconds, until it is added to the cost of a search
+	caughtUp int64   // time of the last catchUp in nanoseconds
+	// turn, if not nil, has the sides work one after the other: it chooses who is next. Tests and benchmarks set it.
+	turn func(of []*side) int
 }
 
 // New returns a backend without a graph.
 func New(opt Options) *Backend {
 	opt.EnsureDefaults()
 	opt.CPU.Lazy, opt.CPU.Filter = true, new(candidates.Filter)
-	b := &Backend{opt: opt, dev: kernels.Checked(opt.Device), cpu: cpu.New(opt.CPU), filter: opt.CPU.Filter}
-	if opt.Trace != nil {
-		opt.Trace.Dev = b.dev
-	}
-	return b
+	return &Backend{opt: opt, sides: newSides(&opt), cpu: cpu.New(opt.CPU), filter: opt.CPU.Filter, table: newTable()}
 }
 
 // Capabilities implements matcher.Backend.
@@ -136,7 +150,7 @@ var beyond = &compiled{}
 // A program has room for as many edges as a device searches.
 var _ [kernels.MaxBacks - matcher.MaxGPUEdges]struct{}
 
-// Load implements matcher.Backend. The mirror is filled by the first search.
+// Load implements matcher.Backend. The mirrors are filled by the first search.
 func (b *Backend) Load(g *dyngraph.Graph) error {
 	if err := b.release(); err != nil {
 		return err
@@ -145,8 +159,9 @@ func (b *Backend) Load(g *dyngraph.Graph) error {
 		return err
 	}
 	b.g, b.delta = g, nil
-	b.mirror = mirror.New(b.dev, g, b.filter, b.opt.CPU.Threads, b.opt.Trace)
-	b.run.init(b.dev, b.opt)
+	for _, s := range b.sides {
+		s.load(b)
+	}
 	b.plans, b.fits = map[*matcher.Plan]*compiled{}, placement.Sizer{}
 	return nil
 }
@@ -156,7 +171,6 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	if err := b.cpu.Prepare(plans); err != nil {
 		return err
 	}
-	b.mirror.BitsStale = true
 	b.plans = make(map[*matcher.Plan]*compiled, len(plans))
 	t := newTable()
 	for _, p := range plans {
@@ -166,8 +180,12 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 			}
 		}
 	}
-	b.mirror.Reads(len(t.where.intervals) > 0, t.where.ofEdges, t.where.ofVertices)
-	b.run.table, b.run.uploaded, b.run.rate = t, false, [2]float64{-1, -1}
+	for _, s := range b.sides {
+		s.mirror.BitsStale = true
+		s.mirror.Reads(len(t.where.intervals) > 0, t.where.ofEdges, t.where.ofVertices)
+		s.run.table, s.run.uploaded = t, false
+	}
+	b.table, b.rate = t, [2]float64{-1, -1}
 	if b.opt.Placement != nil {
 		b.fits.Set(plans)
 	}
@@ -178,14 +196,14 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 func (b *Backend) Stage(d *dyngraph.Delta) error {
 	b.delta, b.kinds, b.matters = d, nil, map[*matcher.Plan]bool{}
 	if !b.lost {
-		began := b.clock()
-		b.mirror.Stage(d)
-		b.mirror.Early = b.clock() - began
+		b.stage(d)
 	}
 	woken := b.filter.Woken()
 	err := b.cpu.Stage(d) // finds candidates, while the device may be updating the array
 	if b.filter.Woken() != woken {
-		b.mirror.BitsStale = true
+		for _, s := range b.sides {
+			s.mirror.BitsStale = true
+		}
 	}
 	return err
 }
@@ -207,7 +225,9 @@ func (b *Backend) end(how mirror.Outcome) {
 		b.opt.Placement.End(how == mirror.Committed)
 	}
 	if b.delta != nil && !b.lost {
-		b.mirror.Ended(b.delta, how)
+		for _, s := range b.sides {
+			s.mirror.Ended(b.delta, how)
+		}
 	}
 	b.delta = nil
 	b.traced()
@@ -220,15 +240,14 @@ func (b *Backend) traced() {
 	}
 }
 
-// failed reports whether the CPU takes over after an error: the device has failed and Options.Lost is set.
+// failed reports whether the CPU takes over after an error: the last device has failed and Options.Lost is set.
 func (b *Backend) failed(err error) bool {
 	if b.opt.Lost == nil || !kernels.OfDevice(err) {
 		return false
 	}
 	if !b.lost {
 		b.lost = true
-		_ = b.mirror.Free() // a failed device may keep its memory; whatever is freed helps other processes
-		_ = b.run.Free()
+		b.first().abandon()
 		b.opt.Lost(err)
 	}
 	return true
@@ -237,8 +256,13 @@ func (b *Backend) failed(err error) bool {
 // Close implements matcher.Backend.
 func (b *Backend) Close() error {
 	err := b.release()
-	if e := b.dev.Close(); err == nil && !b.lost {
-		err = e
+	for _, s := range b.sides {
+		if e := s.dev.Close(); err == nil && !b.lost {
+			err = e
+		}
+	}
+	for _, s := range b.gone {
+		_ = s.dev.Close() // that it failed is told already
 	}
 	if e := b.cpu.Close(); err == nil {
 		err = e
@@ -247,16 +271,11 @@ func (b *Backend) Close() error {
 }
 
 func (b *Backend) release() error {
-	if b.mirror == nil {
-		return nil
-	}
-	err := b.mirror.Free()
-	if e := b.run.Free(); err == nil {
-		err = e
-	}
-	b.mirror = nil
-	if b.lost {
-		return nil
+	var err error
+	for _, s := range b.sides {
+		if e := s.Free(); err == nil && !b.lost {
+			err = e
+		}
 	}
 	return err
 }

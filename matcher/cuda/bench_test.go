@@ -28,6 +28,9 @@ type world struct {
 	graph   *dyngraph.Graph
 	batch   []dyngraph.Update
 	queries map[string][]*matcher.Query // by class: dense, sparse, tree
+
+	adj   [][]uint32         // with the batch, by vertex
+	label []dyngraph.LabelID // by vertex
 }
 
 // classes are the query classes of GAMMA section VI.
@@ -81,7 +84,7 @@ func generate(tb testing.TB, vertices, per, labels, perClass, oneOf int) *world 
 		text.line("v %d %d", v, label[v]-1)
 		must(l.Vertex(dyngraph.VertexRecord{ID: dyngraph.VertexID(v), Key: strconv.Itoa(v), Label: label[v]}))
 	}
-	w := &world{queries: map[string][]*matcher.Query{}}
+	w := &world{queries: map[string][]*matcher.Query{}, adj: adj, label: label}
 	for v := range adj {
 		slices.Sort(adj[v])
 		for _, to := range adj[v] {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"motifd/dyngraph"
+	"motifd/kernels"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
@@ -31,18 +32,35 @@ func newBackend(t testing.TB, rng *rand.Rand) matcher.Backend {
 
 func newBackendWith(t testing.TB, rng *rand.Rand, o cuda.Options) matcher.Backend {
 	t.Helper()
-	o.Device = cudatest.NewDevice(t, rng)
+	o.Device, o.More = cudatest.NewDevice(t, rng), moreDevices(t, rng)
 	o.CPU = cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())}
 	if rng.IntN(2) == 0 {
 		o.CPU.GroupMemory = 128 << rng.IntN(10) // rows with the same vertices soon exceed it
 	}
 	b := cuda.New(o)
+	inTurn(rng, b)
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	return b
+}
+
+// moreDevices returns none, one or two.
+func moreDevices(t testing.TB, rng *rand.Rand) (more []kernels.Device) {
+	for range max(0, rng.IntN(5)-2) {
+		more = append(more, cudatest.NewDevice(t, rng))
+	}
+	return more
+}
+
+// inTurn has the devices of most backends count one after the other in random order, so that a seed repeats a case.
+// Those of the others count at once.
+func inTurn(rng *rand.Rand, b *cuda.Backend) {
+	if turns := rand.New(rand.NewPCG(rng.Uint64(), 0)); rng.IntN(4) > 0 {
+		b.InTurn(func(busy []int64) int { return turns.IntN(len(busy)) })
+	}
 }
 
 // withoutWildcards gives every vertex and edge of most queries a label that data has, or alternatives, so that the

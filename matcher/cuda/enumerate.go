@@ -35,12 +35,12 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		return run(ctx, placement.GPU, emit)
 	}
 	w := placement.Work{Want: want, Whole: true, Size: uint64(b.g.Edges())}
-	w.Behind[placement.GPU], w.Own[placement.GPU] = b.mirror.Behind(b.delta)
+	w.Behind[placement.GPU], w.Own[placement.GPU] = b.first().mirror.Behind(b.delta)
 	var r matcher.Result
 	out := receiver{b: b, emit: emit}
 	err := b.opt.Placement.Run(w, func(side placement.Side, limit int64) (placement.Cost, bool, error) {
 		out.begin()
-		b.mirror.Took = 0
+		b.caughtUp = 0
 		took, done, err := b.timed(ctx, limit, func(ctx context.Context) (err error) {
 			r, err = run(ctx, side, out.rows)
 			return err
@@ -48,7 +48,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		if out.refused != nil {
 			return placement.Cost{}, true, out.refused
 		}
-		return placement.Cost{Search: max(0, took-out.took-b.mirror.Took), CatchUp: b.mirror.Took}, done, err
+		return placement.Cost{Search: max(0, took-out.took-b.caughtUp), CatchUp: b.caughtUp}, done, err
 	})
 	return r, err
 }
@@ -69,15 +69,12 @@ func (b *Backend) totalOrCPU(ctx context.Context, which dyngraph.Which, p *match
 // view returns a job that searches a view of the graph with one program.
 func (b *Backend) view(which dyngraph.Which, program uint32, budget *matcher.Budget) *job {
 	j := &job{
-		graph:    b.mirror.Graph(),
-		slots:    b.mirror.Slots(),
-		layers:   b.mirror.Layers(),
 		sees:     kernels.SeeView,
 		old:      which == dyngraph.Old,
 		where:    b.replaces(),
 		requests: 1,
 		vertices: int(b.g.IDBound()),
-		owner:    slices.Repeat([]uint32{kernels.None}, len(b.run.table.programs)),
+		owner:    slices.Repeat([]uint32{kernels.None}, len(b.table.programs)),
 	}
 	j.owner[program] = 0
 	j.meter = newMeter([]int{0}, func(int) *matcher.Budget { return budget }, make([]matcher.Result, 1))
@@ -92,10 +89,7 @@ func (b *Backend) total(
 	want matcher.Want,
 	budget *matcher.Budget,
 ) (r matcher.Result, wide bool, err error) {
-	began := b.clock()
-	err = b.mirror.CatchUp(ctx, b.delta, which)
-	b.mirror.Took = b.clock() - began
-	if err != nil {
+	if err = b.catchUp(ctx, which); err != nil {
 		return r, false, err
 	}
 	programs := b.plans[p].of(want)
@@ -118,17 +112,13 @@ func (b *Backend) total(
 			r.Witness, r.Count = row, matcher.CountOf(1)
 		}
 	}
-	if err := b.run.begin(j); err != nil {
-		return r, false, err
-	}
+	t := b.totals(j, b.g.Vertices())
 	test, bits, words := b.filter.Test(p, p.Static.Steps[0].Vertex), b.filter.Bits(), b.filter.Words()
 	var roots []uint32
 	flush := func() error {
-		b.run.kinds = nil
-		if err := b.run.stream.Put(&b.run.net, kernels.Bytes(roots)); err != nil {
-			return err
-		}
-		err := b.run.total(ctx, j, []kernels.Run{{Program: program}}, len(roots))
+		work := &tasks{net: roots}
+		work.add(program, 0, 0, len(roots))
+		err := t.search(ctx, work)
 		roots = roots[:0]
 		return err
 	}
@@ -137,7 +127,7 @@ func (b *Backend) total(
 			continue
 		}
 		roots = append(roots, uint32(v))
-		if len(roots) == b.opt.Tasks {
+		if len(roots) == b.opt.Tasks*len(b.sides) {
 			if err := flush(); err != nil {
 				return r, false, err
 			}
@@ -147,8 +137,9 @@ func (b *Backend) total(
 		return r, false, err
 	}
 	if want == matcher.WantCount {
-		c := b.run.counted(0)
-		r.Count, wide = perUnit(p, c.count), c.over
+		var sum matcher.Count
+		sum, wide = t.counted(0)
+		r.Count = perUnit(p, sum)
 	}
 	return r, wide, nil
 }

@@ -24,13 +24,15 @@ var errFault = errors.New("fault")
 
 // faults has calls fail after some that work; left is negative when none is to.
 type faults struct {
-	left   int
-	failed bool // one did
+	left    int
+	failed  bool // one did
+	refused int  // how many did
 }
 
 func (f *faults) fail() error {
 	if f.left == 0 {
 		f.failed = true
+		f.refused++
 		return errFault
 	}
 	f.left--
@@ -55,6 +57,22 @@ func (f faultyQueue) Read(dst []byte, src kernels.Ptr) error {
 		return err
 	}
 	return f.Queue.Read(dst, src)
+}
+
+func (f faultyQueue) Clear(dst kernels.Ptr, bytes int) error {
+	if err := f.fail(); err != nil {
+		return err
+	}
+	return f.Queue.Clear(dst, bytes)
+}
+
+// Sync waits even if it fails: what is queued does not wait for a device that works again.
+func (f faultyQueue) Sync() error {
+	failed := f.fail()
+	if err := f.Queue.Sync(); failed == nil {
+		return err
+	}
+	return failed
 }
 
 func (f faultyQueue) Launch(kernel string, blocks, threads int, params []byte) error {
@@ -96,10 +114,44 @@ func (f *faulty) NewStream() (kernels.Stream, error) {
 	return faultyStream{faultyQueue{s, f.faults}, s}, err
 }
 
-func (f *faulty) NewEvent() (kernels.Event, error) { return f.device.NewEvent() }
-func (f *faulty) Free(p kernels.Ptr) error         { return f.device.Free(p) }
-func (f *faulty) FreeHost(b []byte) error          { return f.device.FreeHost(b) }
-func (f *faulty) Close() error                     { return f.device.Close() }
+func (f *faulty) NewEvent() (kernels.Event, error) {
+	if err := f.fail(); err != nil {
+		return nil, err
+	}
+	e, err := f.device.NewEvent()
+	return faultyEvent{e, f.faults}, err
+}
+
+func (f *faulty) Free(p kernels.Ptr) error { return f.device.Free(p) }
+func (f *faulty) FreeHost(b []byte) error  { return f.device.FreeHost(b) }
+func (f *faulty) Close() error             { return f.device.Close() }
+
+type faultyEvent struct {
+	kernels.Event
+	*faults
+}
+
+func (f faultyEvent) Sync() error {
+	failed := f.fail()
+	if err := f.Event.Sync(); failed == nil {
+		return err
+	}
+	return failed
+}
+
+func (f faultyEvent) Done() (bool, error) {
+	if err := f.fail(); err != nil {
+		return false, err
+	}
+	return f.Event.Done()
+}
+
+func (f faultyEvent) Since(earlier kernels.Event) (float64, error) {
+	if err := f.fail(); err != nil {
+		return 0, err
+	}
+	return f.Event.Since(earlier.(faultyEvent).Event)
+}
 
 type faultyStream struct {
 	faultyQueue
@@ -110,7 +162,7 @@ func (f faultyStream) Record(e kernels.Event) error {
 	if err := f.fail(); err != nil {
 		return err
 	}
-	return f.stream.Record(e)
+	return f.stream.Record(e.(faultyEvent).Event)
 }
 
 func (f faultyStream) Close() error { return f.stream.Close() }

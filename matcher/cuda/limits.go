@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"errors"
+	"sync"
 	"time"
 
 	"motifd/kernels"
@@ -13,40 +14,53 @@ import (
 // errOver ends a search on the device that exceeds a limit. It is never wrapped.
 var errOver = errors.New("beyond a limit")
 
-// meter measures the steps and the time of a job on the device and charges them to the budgets of its requests (DESIGN
+// meter measures the steps and the time of a job on one side and charges them to the budgets of its requests (DESIGN
 // S11). Steps are counted by request. The time of a launch is divided among the requests in proportion to their steps
-// in it. The device searches many groups at once, so the meter cannot tell which group exceeds a limit: the CPU backend
+// in it. A device searches many groups at once, so the meter cannot tell which group exceeds a limit: the CPU backend
 // searches these groups again and finds out. The steps that it repeats are given back to the budget, the time is not.
 type meter struct {
+	*bill
+	saw  []uint64 // by request: steps of the side that are charged
+	told []uint64 // by request: the part of saw that steps has returned
+}
+
+// bill is what the meters of all sides charge.
+type bill struct {
 	of      []int // requests
 	budget  func(i int) *matcher.Budget
+	mu      sync.Mutex
 	each    []matcher.Meter  // by request
-	results []matcher.Result // by request: the meter adds steps and time to them
-	saw     []uint64         // by request: steps that are charged
-	kept    []uint64         // by request: the part of saw whose rows were handed out
+	results []matcher.Result // by request: the meters add steps and time to them
+	charged []uint64         // by request: steps
+	kept    []uint64         // by request: the part of charged whose rows were handed out
 	share   []uint64         // by request: share of the cost that is charged next
 }
 
 // newMeter begins to measure the requests of. Some may exceed their limits already: see err.
 func newMeter(of []int, budget func(i int) *matcher.Budget, results []matcher.Result) *meter {
 	n := len(results)
-	m := &meter{
+	b := &bill{
 		of:      of,
 		budget:  budget,
 		each:    make([]matcher.Meter, n),
 		results: results,
-		saw:     make([]uint64, n),
+		charged: make([]uint64, n),
 		kept:    make([]uint64, n),
 		share:   make([]uint64, n),
 	}
 	for _, i := range of {
-		m.each[i].Begin(budget(i), true)
+		b.each[i].Begin(budget(i), true)
 	}
-	return m
+	return &meter{b, make([]uint64, n), make([]uint64, n)}
+}
+
+// another returns the meter of another side for the same job.
+func (m *meter) another() *meter {
+	return &meter{m.bill, make([]uint64, len(m.saw)), make([]uint64, len(m.saw))}
 }
 
 // err returns errOver if some request exceeds a limit.
-func (m *meter) err() error {
+func (m *bill) err() error {
 	for _, i := range m.of {
 		if m.each[i].Over() != matcher.NoCause {
 			return errOver
@@ -56,7 +70,7 @@ func (m *meter) err() error {
 }
 
 // exhausted reports whether the batch has reached its limit, so that no request may be searched.
-func (m *meter) exhausted() bool {
+func (m *bill) exhausted() bool {
 	for _, i := range m.of {
 		if m.each[i].Over() == matcher.CauseBatch {
 			return true
@@ -66,7 +80,7 @@ func (m *meter) exhausted() bool {
 }
 
 // parted divides the requests for which open returns true into those that exceed a limit and the others.
-func (m *meter) parted(open func(i int) bool) (over, others []int) {
+func (m *bill) parted(open func(i int) bool) (over, others []int) {
 	for _, i := range m.of {
 		if !open(i) {
 			continue
@@ -80,19 +94,22 @@ func (m *meter) parted(open func(i int) bool) (over, others []int) {
 	return over, others
 }
 
-// charge charges a launch. t has the totals since the beginning of the job, ns is the time of the launch in
+// charge charges a launch. t has the totals of the side since the beginning of the job, ns is the time of the launch in
 // nanoseconds.
 func (m *meter) charge(t []kernels.Tally, ns int64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	for _, i := range m.of {
 		m.share[i] = t[i].Steps - m.saw[i]
 		m.results[i].Steps += m.share[i]
+		m.charged[i] += m.share[i]
 		m.saw[i] = t[i].Steps
 	}
 	return m.spend(true, ns)
 }
 
 // spend charges ns nanoseconds in proportion to the shares. If steps is true, the shares are steps and are charged too.
-func (m *meter) spend(steps bool, ns int64) error {
+func (m *bill) spend(steps bool, ns int64) error {
 	all := uint64(0)
 	for _, i := range m.of {
 		all += m.share[i]
@@ -113,7 +130,9 @@ func (m *meter) spend(steps bool, ns int64) error {
 }
 
 // ordered charges the time of sorting rows, in nanoseconds, in proportion to the rows of each request.
-func (m *meter) ordered(runs []run, groups []rowGroup, ns int64) error {
+func (m *bill) ordered(runs []run, groups []rowGroup, ns int64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	for _, i := range m.of {
 		m.share[i] = 0
 	}
@@ -123,13 +142,26 @@ func (m *meter) ordered(runs []run, groups []rowGroup, ns int64) error {
 	return m.spend(false, ns)
 }
 
-// steps returns the charged steps by request.
-func (m *meter) steps() []uint64 { return append([]uint64(nil), m.saw...) }
+// steps returns, by request, the steps of the side that were charged since the last call.
+func (m *meter) steps() []uint64 {
+	all := make([]uint64, len(m.saw))
+	for _, i := range m.of {
+		all[i], m.told[i] = m.saw[i]-m.told[i], m.saw[i]
+	}
+	return all
+}
+
+// keep says that rows were handed out that took some steps, by request.
+func (m *bill) keep(steps []uint64) {
+	for _, i := range m.of {
+		m.kept[i] += steps[i]
+	}
+}
 
 // giveBack returns to the budgets the steps whose rows were not handed out. The job has ended.
-func (m *meter) giveBack() {
+func (m *bill) giveBack() {
 	for _, i := range m.of {
-		m.each[i].GiveBack(m.saw[i] - m.kept[i])
+		m.each[i].GiveBack(m.charged[i] - m.kept[i])
 	}
 }
 
@@ -138,7 +170,7 @@ const leastTurns = 1024
 
 // turns returns the maximum number of turns of a warp in the next launch, so that the launch ends about when the time
 // of a request does; 0 is no limit. A turn takes one to three microseconds.
-func (m *meter) turns() int {
+func (m *bill) turns() int {
 	left := time.Duration(0)
 	for _, i := range m.of {
 		if p := m.budget(i).Patience(); p > 0 && (left == 0 || p < left) {

@@ -141,6 +141,7 @@ func (s *pass) launch(ctx context.Context, wait func() error) error {
 		return err
 	}
 	r.launches++
+	r.busy += r.took
 	r.stolen += uint64(c.Stolen)
 	r.mailed += uint64(c.Shared)
 	r.given += uint64(c.Given)
@@ -200,12 +201,12 @@ func (s *pass) done() bool {
 
 // total makes the n tasks of runs and searches them, for a job with a found function.
 func (r *runner) total(ctx context.Context, j *job, runs []kernels.Run, n int) error {
-	r.opt.Trace.Begin(r.stream.q, device.LaneTotals, "search", 0)
+	r.trace.Begin(r.stream.q, device.LaneTotals, "search", 0)
 	err := r.spread(runs, n)
 	if err == nil {
 		err = r.search(ctx, j, n)
 	}
-	r.opt.Trace.End(r.stream.q, device.LaneTotals, "search", 0, n)
+	r.trace.End(r.stream.q, device.LaneTotals, "search", 0, n)
 	if err != nil {
 		r.stream.wait() // the caller may change the data that the kernels read
 	}

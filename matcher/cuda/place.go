@@ -28,7 +28,7 @@ func (s *batchSearch) place(ctx context.Context, here []int) error {
 			w.Size, w.More = s.b.fits.Size(s.b.g, s.b.delta, s.sign, s.reqs, of)
 		}
 		w.Behind[placement.CPU], w.Own[placement.CPU] = s.b.cpu.Behind(s.requests(of))
-		w.Behind[placement.GPU], w.Own[placement.GPU] = s.b.mirror.Behind(s.b.delta)
+		w.Behind[placement.GPU], w.Own[placement.GPU] = s.b.first().mirror.Behind(s.b.delta)
 		if err := p.Search(w, s.runner(ctx, of)); err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (s *batchSearch) runner(ctx context.Context, of []int) func(placement.Side,
 		}
 		if took -= emitting; device {
 			took -= s.catchUp // took includes it on this side
-			s.catchUp, s.b.mirror.Early = s.catchUp+s.b.mirror.Early, 0
+			s.catchUp, s.b.early = s.catchUp+s.b.early, 0
 		}
 		return placement.Cost{Search: max(0, took), CatchUp: s.catchUp, Rest: rest}, done, err
 	}
@@ -140,8 +140,8 @@ func (b *Backend) timed(ctx context.Context, limit int64,
 		// Launches should end soon after the limit: a turn takes one to three microseconds. Some launches take several
 		// times as long, because a launch for counts has two kernels, and work that moves from warp to warp gets the
 		// turns of each.
-		b.run.turns = int(max(leastTurns, min(limit/1000, int64(b.opt.Slice))))
-		defer func() { b.run.turns = 0 }()
+		b.turns(int(max(leastTurns, min(limit/1000, int64(b.opt.Slice)))))
+		defer b.turns(0)
 	}
 	began := b.clock()
 	err = f(bounded)

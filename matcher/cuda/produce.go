@@ -3,8 +3,9 @@
 package cuda
 
 import (
-	"context"
 	"errors"
+	"iter"
+	"math"
 
 	"motifd/kernels"
 	"motifd/matcher/cuda/device"
@@ -25,32 +26,97 @@ const (
 // errGone ends a producer whose consumer has ended.
 var errGone = errors.New("the consumer has ended")
 
-// producer searches waves and sorts their rows. A wave whose rows fill the row buffer is sorted in parts.
+// producer searches the waves of stretches of anchors on one side and sorts their rows. A wave whose rows fill the row
+// buffer is sorted in parts.
 type producer struct {
 	*waves
-	ctx            context.Context
+	side *side
+	run  *runner
+	j    *job
+	task []kernels.Task // memory for those of the next wave
+
 	yield          func(*wave, error) bool
 	number, buffer int
+	stretch        int // number of the stretch that is searched, or none
+
+	// Of the consumer.
+	next  func() (*wave, error, bool)
+	stop  func()
+	ready []*wave
+	busy  [2]bool // by output buffer
+	ended bool
+	fault error // returned after all waves that were yielded are handed out
 }
 
-// produce yields all waves. It yields nil whenever it would wait for the device.
-func (w *waves) produce(ctx context.Context, yield func(*wave, error) bool) error {
-	p := &producer{waves: w, ctx: ctx, yield: yield}
-	w.size = w.first()
-	for from := w.from; ; {
-		tasks, groups := w.fill(from, w.size)
+// none is the stretch of a producer that has none.
+const none = math.MaxInt
+
+// start makes the producer a coroutine, which begins when it is resumed.
+func (p *producer) start() {
+	p.next, p.stop = iter.Pull2(func(yield func(*wave, error) bool) {
+		p.yield = yield
+		if err := p.produce(); err != nil && err != errGone {
+			yield(nil, p.side.of(err))
+		}
+	})
+}
+
+// pump resumes the producer until it would wait.
+func (p *producer) pump() {
+	if p.ended {
+		return
+	}
+	next, err, ok := p.next()
+	if !ok {
+		p.ended = true
+	}
+	if next != nil {
+		p.ready = append(p.ready, next)
+	}
+	if err != nil { // a wave that is being handed out is handed out whole
+		p.ended, p.fault = true, err
+	}
+}
+
+// produce yields the waves of all stretches that are dealt to the producer. It yields nil whenever it would wait for
+// the device. One producer gets all anchors as one stretch.
+func (p *producer) produce() error {
+	for {
+		from, to := p.undealt, p.before
+		tasks, groups := p.fill(p.task, from, to, p.share())
 		if len(tasks) == 0 {
 			return nil
 		}
-		done, err := p.wave(tasks, groups)
-		if err != nil {
-			return err
+		if len(p.producers) > 1 {
+			to = tasks[len(tasks)-1].Net + 1
 		}
-		if done > 0 {
-			from = tasks[done-1].Net + 1
-			p.number++
+		p.stretch = p.stretches
+		p.stretches, p.undealt = p.stretches+1, to
+		for len(tasks) > 0 {
+			p.task = tasks[:0]
+			done, err := p.wave(tasks, groups)
+			if err != nil {
+				return err
+			}
+			if done > 0 {
+				from = tasks[done-1].Net + 1
+				p.number++
+			}
+			tasks, groups = p.fill(p.task, from, to, p.size)
 		}
+		p.stretch = none
 	}
+}
+
+// share returns the number of tasks of the next stretch: those of a wave, or fewer where the others are to get some of
+// the tasks that are left.
+func (p *producer) share() int {
+	n := len(p.producers)
+	if n == 1 {
+		return p.size
+	}
+	left := float64(p.tasks) * float64(p.before-p.undealt) / float64(max(1, p.before-p.from))
+	return max(1, min(p.size, max(p.j.shape.Warps(), int(left)/(2*n))))
 }
 
 // wave searches tasks from the first on and returns the number that it has done. It stops early, but not within an
@@ -67,9 +133,9 @@ func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err 
 	s.p.Queue.Closing = uint32(p.j.room / 4 * 3)
 	found := 0
 	for more, part := true, 0; more; part++ {
-		p.trace.Begin(p.run.stream.q, device.LaneRows, "search", p.number)
-		rows, err := s.part(p.ctx, p.wait, tasks)
-		p.trace.End(p.run.stream.q, device.LaneRows, "search", p.number, rows)
+		p.run.trace.Begin(p.run.stream.q, device.LaneRows, "search", p.number)
+		rows, err := s.part(p.waves.ctx, p.wait, tasks)
+		p.run.trace.End(p.run.stream.q, device.LaneRows, "search", p.number, rows)
 		end := tasks[s.p.Queue.Tasks-1].Net + 1
 		if err == errOver {
 			return 0, p.beyond(end)
@@ -93,17 +159,17 @@ func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err 
 
 // beyond yields a wave without rows, which exceeds a limit and ends before net edge end.
 func (p *producer) beyond(end uint32) error {
-	p.yield(&wave{end: end, err: errOver}, nil)
+	p.yield(&wave{stretch: p.stretch, end: end, err: errOver}, nil)
 	return errGone
 }
 
 // order sorts the rows in the row buffer and yields them as one part of a wave. more is true if it is not the last
 // part. end is the net edge after those of the wave.
 func (p *producer) order(rows int, groups []rowGroup, part int, more bool, end uint32) error {
-	if p.trace.Drops(device.Searched) {
+	if p.run.trace.Drops(device.Searched) {
 		return nil
 	}
-	v := &wave{number: p.number, groups: groups, more: more, end: end, steps: p.j.meter.steps()}
+	v := &wave{number: p.number, stretch: p.stretch, groups: groups, more: more, end: end, steps: p.j.meter.steps()}
 	if rows > 0 {
 		for p.busy[p.buffer] {
 			if !p.yield(nil, nil) {
@@ -114,19 +180,20 @@ func (p *producer) order(rows int, groups []rowGroup, part int, more bool, end u
 		for i, g := range groups {
 			widths[i] = g.layout.Width()
 		}
-		p.trace.Begin(p.run.stream.q, device.LaneRows, "order", p.number)
+		p.run.trace.Begin(p.run.stream.q, device.LaneRows, "order", p.number)
 		runs, err := p.run.order.sort(p.wait, rows, p.buffer, widths)
-		p.trace.End(p.run.stream.q, device.LaneRows, "order", p.number, rows)
+		p.run.trace.End(p.run.stream.q, device.LaneRows, "order", p.number, rows)
 		if err != nil {
 			return err
 		}
-		if p.trace.Drops(device.Ordered) {
+		if p.run.trace.Drops(device.Ordered) {
 			return nil
 		}
 		took, err := p.run.stream.elapsed()
 		if err != nil {
 			return err
 		}
+		p.run.busy += took
 		if err := p.j.meter.ordered(runs, groups, took); err != nil {
 			return p.beyond(end)
 		}
@@ -161,32 +228,32 @@ func (p *producer) wait() error {
 }
 
 // target returns the target for the rows of a wave.
-func (w *waves) target() int { return min(waveRows, w.j.room/2) }
+func (p *producer) target() int { return min(waveRows, p.j.room/2) }
 
 // first returns the size of the first wave.
-func (w *waves) first() int {
+func (p *producer) first() int {
 	size := firstWave
-	if *w.rate > 0 {
-		size = max(1, min(size, int(float64(w.target()) / *w.rate)))
+	if *p.rate > 0 {
+		size = max(1, min(size, int(float64(p.target()) / *p.rate)))
 	}
-	if w.slowStart {
+	if p.slowStart {
 		size = min(size, cappedWave)
 	}
-	if *w.rate < 0 {
+	if *p.rate < 0 {
 		size = min(size, blindWave)
 	}
 	return size
 }
 
 // grow sets the size of the next wave so that it gives the target at the rate of rows per task of this one.
-func (w *waves) grow(tasks, rows int) {
-	*w.rate = float64(rows) / float64(tasks)
+func (p *producer) grow(tasks, rows int) {
+	*p.rate = float64(rows) / float64(tasks)
 	most := waveGrowth * tasks
-	if w.slowStart {
+	if p.slowStart {
 		most = 2 * tasks
 	}
 	if rows > 0 {
-		most = min(most, int(float64(w.target()) / *w.rate))
+		most = min(most, int(float64(p.target()) / *p.rate))
 	}
-	w.size = max(1, min(most, maxWave))
+	p.size = max(1, min(most, maxWave))
 }

@@ -28,8 +28,8 @@ func (b *Backend) Rehearse(ctx context.Context, reqs []matcher.Request) (more bo
 		return true, nil
 	}
 	p := b.opt.Placement
-	if !b.mirror.Loaded {
-		if err := b.mirror.CatchUp(ctx, b.delta, dyngraph.New); b.failed(err) {
+	if !b.first().mirror.Loaded {
+		if err := b.catchUp(ctx, dyngraph.New); b.failed(err) {
 			return false, nil
 		} else if err != nil {
 			return false, err
@@ -65,7 +65,7 @@ func (b *Backend) rehearse(ctx context.Context, side placement.Side, reqs []matc
 	size, more := b.fits.Size(b.g, b.delta, dyngraph.Deleted, reqs, of)
 	w.Size = size + more
 	w.Behind[placement.CPU], w.Own[placement.CPU] = b.cpu.Behind(requestsOf(reqs, of))
-	w.Behind[placement.GPU], w.Own[placement.GPU] = b.mirror.Behind(b.delta)
+	w.Behind[placement.GPU], w.Own[placement.GPU] = b.first().mirror.Behind(b.delta)
 	var all placement.Cost
 	done = true
 	for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {

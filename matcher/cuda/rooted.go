@@ -65,21 +65,17 @@ func rooted(p *matcher.Plan) *matcher.Order {
 // errStopped ends a search whose further results are not wanted.
 var errStopped = errors.New("stopped")
 
-// rowsOf answers Enumerate for rows, in waves of roots with ascending ids. It adds the number of emitted rows to out.
-// With a budget, rows are emitted after all have been found, because a search that exceeds the budget emits none.
+// rowsOf answers Enumerate for rows, in waves of roots with ascending ids. With a budget, rows are emitted after all
+// have been found, because a search that exceeds the budget emits none.
 func (b *Backend) rowsOf(
 	ctx context.Context,
 	which dyngraph.Which,
 	p *matcher.Plan,
 	limit uint64,
 	budget *matcher.Budget,
-	out *uint64,
 	emit func(matcher.Rows) error,
 ) (r matcher.Result, err error) {
-	began := b.clock()
-	err = b.mirror.CatchUp(ctx, b.delta, which)
-	b.mirror.Took = b.clock() - began
-	if err != nil {
+	if err = b.catchUp(ctx, which); err != nil {
 		return r, err
 	}
 	program := b.plans[p].rooted
@@ -91,20 +87,20 @@ func (b *Backend) rowsOf(
 	if r.Over = j.meter.each[0].Over(); r.Over != matcher.NoCause {
 		return r, nil
 	}
-	if err := b.run.begin(j); err != nil {
-		return r, err
-	}
 	roots := b.roots(which, p, program)
 	rate := -1.0
-	w := b.waves(j, &rate)
+	w, err := b.waves(j, &rate, len(roots), 0, uint32(b.g.IDBound()))
+	if err != nil {
+		return r, err
+	}
 	w.slowStart = limit > 0
 	groups := []rowGroup{{layout: layout}}
-	w.fill = func(from uint32, size int) ([]kernels.Task, []rowGroup) {
+	w.fill = func(_ []kernels.Task, from, to uint32, size int) ([]kernels.Task, []rowGroup) {
 		at := sort.Search(len(roots), func(i int) bool { return roots[i].Net >= from })
-		return roots[at:min(at+size, len(roots))], groups
+		end := at + sort.Search(len(roots)-at, func(i int) bool { return roots[at+i].Net >= to })
+		return roots[at:min(at+size, end):end], groups
 	}
 	put := func(data []uint32) error {
-		*out += uint64(len(data) / width)
 		return emit(matcher.Rows{Vertices: layout.Vertices, Edges: layout.Edges, Data: data})
 	}
 	next, found := put, uint64(0)
@@ -176,7 +172,8 @@ func (b *Backend) roots(which dyngraph.Which, p *matcher.Plan, program uint32) (
 	return roots
 }
 
-// rowsOrCPU answers Enumerate for rows on the device. If the device fails, the CPU continues.
+// rowsOrCPU answers Enumerate for rows on the device. If a device fails, those that are left find the rows again and
+// continue after those that are emitted; after the last one, the CPU does.
 func (b *Backend) rowsOrCPU(
 	ctx context.Context,
 	which dyngraph.Which,
@@ -185,12 +182,15 @@ func (b *Backend) rowsOrCPU(
 	budget *matcher.Budget,
 	emit func(matcher.Rows) error,
 ) (matcher.Result, error) {
-	out := uint64(0)
-	r, err := b.rowsOf(ctx, which, p, limit, budget, &out, emit)
+	rest := receiver{b: b, emit: emit} // skips the rows that are emitted
+	r, err := b.rowsOf(ctx, which, p, limit, budget, rest.rows)
+	for b.dropped(err) {
+		rest.begin()
+		r, err = b.rowsOf(ctx, which, p, limit, budget, rest.rows)
+	}
 	if !b.failed(err) {
 		return r, err
 	}
-	rest := receiver{b: b, emit: emit, out: int(out)} // skips the rows that are emitted
 	rest.begin()
 	return b.cpu.Enumerate(ctx, which, p, matcher.WantRows, limit, budget, rest.rows)
 }

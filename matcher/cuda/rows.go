@@ -47,20 +47,23 @@ func (s *batchSearch) stretch(ctx context.Context, of []int) (to uint32, err err
 			j.meter.giveBack()
 		}
 	}()
-	run := &s.b.run
-	if err := run.begin(j); err != nil {
+	starts, before := s.starts(of), uint32(len(s.b.delta.Net))
+	tasks := 0
+	for kind, all := range starts {
+		tasks += len(all) * (s.b.kinds.starts[kind+1] - s.b.kinds.starts[kind])
+	}
+	w, err := s.b.waves(j, &s.b.rate[(s.sign+1)/2], tasks, e.net, before)
+	if err != nil {
 		return 0, err
 	}
-	w := s.b.waves(j, &run.rate[(s.sign+1)/2])
 	for _, i := range of {
 		w.slowStart = w.slowStart || s.reqs[i].Limit > 0
 	}
 	var come matcher.SearchProgress
-	s.b.progress.Begin(&come, s.ofSign(e.net, uint32(len(s.b.delta.Net))))
+	s.b.progress.Begin(&come, s.ofSign(e.net, before))
 	defer s.b.progress.End(&come)
-	w.from, w.done = e.net, e.net
 	w.handedOut = func(from, to uint32) { come.Done(s.ofSign(from, to)) }
-	f := filler{s: s, all: s.starts(of), closed: e.closed}
+	f := filler{s: s, all: starts, closed: e.closed}
 	w.fill = f.wave
 	w.wanted, w.leftOut = e.wanted, e.leftOut
 	t := s.b.edgeTieBreak(ctx, e.group)
@@ -114,28 +117,26 @@ type filler struct {
 	s      *batchSearch
 	all    [][]start
 	closed []bool
-	tasks  []kernels.Task
 }
 
 // wave implements waves.fill.
-func (f *filler) wave(from uint32, size int) (tasks []kernels.Task, groups []rowGroup) {
+func (f *filler) wave(some []kernels.Task, from, to uint32, size int) (tasks []kernels.Task, groups []rowGroup) {
 	s, d := f.s, f.s.b.delta
-	tasks = f.tasks[:0]
-	for to := int(from); to < len(d.Net) && len(tasks) < size; to++ {
-		if d.Net[to].Sign != s.sign {
+	tasks = some[:0]
+	for net := from; net < to && len(tasks) < size; net++ {
+		if d.Net[net].Sign != s.sign {
 			continue
 		}
-		for _, st := range f.all[s.b.kinds.of[to]] {
-			if s.reqs[st.request].Skips(uint32(to)) || f.closed[st.request] || s.out.past(uint32(to), st.request) {
+		for _, st := range f.all[s.b.kinds.of[net]] {
+			if s.reqs[st.request].Skips(net) || f.closed[st.request] || s.out.past(net, st.request) {
 				continue
 			}
-			g := rowGroup{uint32(to), uint32(st.request), s.b.plans[s.reqs[st.request].Plan].layout}
+			g := rowGroup{net, uint32(st.request), s.b.plans[s.reqs[st.request].Plan].layout}
 			if n := len(groups); n == 0 || groups[n-1] != g {
 				groups = append(groups, g)
 			}
-			tasks = append(tasks, kernels.Task{Program: st.program, Net: uint32(to), Group: uint32(len(groups) - 1)})
+			tasks = append(tasks, kernels.Task{Program: st.program, Net: net, Group: uint32(len(groups) - 1)})
 		}
 	}
-	f.tasks = tasks
 	return tasks, groups
 }

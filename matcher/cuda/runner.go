@@ -37,10 +37,10 @@ type runner struct {
 
 	tally []kernels.Tally // of the job, by request, after the last launch
 	took  int64           // time of the last launch, in nanoseconds
+	busy  int64           // time of all launches since Load, in nanoseconds
 
-	// Mean number of rows of a task of a batch, for deletions and insertions; negative: unknown.
-	rate  [2]float64
-	turns int // turns of a warp in one launch, if fewer than Options.Slice
+	trace *device.Trace // of the work of searches; may be nil
+	turns int           // turns of a warp in one launch, if fewer than Options.Slice
 	// Number of times that work was split since Load: inside blocks, and between them.
 	stolen, mailed uint64
 	launches       uint64
@@ -82,10 +82,10 @@ func (r *runner) Free() error {
 	return first
 }
 
-// job is one search: tasks of programs that belong to requests.
+// job is one search: tasks of programs that belong to requests. on gives it to a side.
 type job struct {
-	graph    kernels.Graph
-	net      kernels.Ptr
+	graph    kernels.Graph // of the side
+	net      kernels.Ptr   // of the side
 	sees     uint32
 	old      bool
 	requests int
@@ -107,6 +107,14 @@ type job struct {
 	found func(request uint32, row []uint32)
 	shape kernels.Shape // grid of its searches
 	meter *meter        // measures the cost; nil: not measured
+}
+
+// on returns the job as one of a side.
+func (j *job) on(s *side) *job {
+	of, m := *j, s.mirror
+	of.graph, of.net, of.slots, of.layers = m.Graph(), m.Net(), m.Slots(), m.Layers()
+	of.meter = j.meter.another()
+	return &of
 }
 
 // kind returns which of the kernels the job needs.
@@ -283,8 +291,7 @@ type tally struct {
 }
 
 // counted returns the count of a request.
-func (r *runner) counted(request int) tally {
-	t := &r.tally[request]
+func counted(t *kernels.Tally) tally {
 	// A warp whose own sum does not fit has written the largest number.
 	most := t.High == ^uint64(0) && t.Low == ^uint64(0)
 	return tally{matcher.Count{Hi: t.High, Lo: t.Low}, t.Over != 0 || most}

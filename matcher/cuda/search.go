@@ -219,10 +219,8 @@ func (b *Backend) replaces() bool { return b.delta != nil && b.delta.Replaced > 
 
 // job returns a job for some requests.
 func (s *batchSearch) job(of []int) *job {
-	m := s.b.mirror
-	j := &job{graph: m.Graph(), slots: m.Slots(), layers: m.Layers(), net: m.Net(), sees: kernels.SeeInserted,
-		requests: len(s.reqs), vertices: int(s.b.g.IDBound()),
-		owner: slices.Repeat([]uint32{kernels.None}, len(s.b.run.table.programs))}
+	j := &job{sees: kernels.SeeInserted, requests: len(s.reqs), vertices: int(s.b.g.IDBound()),
+		owner: slices.Repeat([]uint32{kernels.None}, len(s.b.table.programs))}
 	if s.sign == dyngraph.Deleted {
 		j.sees = kernels.SeeDeleted
 	}
@@ -238,8 +236,8 @@ func (s *batchSearch) job(of []int) *job {
 	return j
 }
 
-// onDevice answers requests. If the device fails and Options.Lost is set, the CPU backend continues where the device
-// stopped.
+// onDevice answers requests. If a device fails, those that are left continue where it stopped, or after the last one
+// the CPU backend if Options.Lost is set.
 func (s *batchSearch) onDevice(ctx context.Context, here []int) error {
 	var totals, rows []int
 	for _, i := range here {
@@ -249,13 +247,12 @@ func (s *batchSearch) onDevice(ctx context.Context, here []int) error {
 			totals = append(totals, i)
 		}
 	}
-	began := s.b.clock()
 	which := dyngraph.New
 	if s.sign == dyngraph.Deleted {
 		which = dyngraph.Old
 	}
-	err := s.b.mirror.CatchUp(ctx, s.b.delta, which)
-	s.catchUp = s.b.clock() - began
+	err := s.b.catchUp(ctx, which)
+	s.catchUp = s.b.caughtUp
 	if err == nil {
 		err = s.totals(ctx, totals)
 	}
@@ -264,7 +261,10 @@ func (s *batchSearch) onDevice(ctx context.Context, here []int) error {
 	} else if err != nil {
 		return err
 	}
-	if err = s.rows(ctx, rows); s.b.failed(err) {
+	for err = s.rows(ctx, rows); s.b.dropped(err); {
+		err = s.rows(ctx, rows)
+	}
+	if s.b.failed(err) {
 		return s.onCPU(ctx, rows, matcher.AllOrders)
 	}
 	return err
@@ -370,12 +370,11 @@ func (s *batchSearch) totals(ctx context.Context, of []int) error {
 			r.Witness, r.Count = row[:len(q.Vertices)+len(q.Edges)], matcher.CountOf(1)
 		}
 	}
+	work := s.tasks(of)
+	t := s.b.totals(j, work.n)
 	err := j.meter.err()
 	if err == nil {
-		err = s.b.run.begin(j)
-	}
-	if err == nil {
-		err = s.tasks(ctx, j, of)
+		err = t.search(ctx, work)
 	}
 	if err != nil {
 		j.meter.giveBack()
@@ -394,54 +393,32 @@ func (s *batchSearch) totals(ctx context.Context, of []int) error {
 		if req.Want != matcher.WantCount {
 			continue
 		}
-		if c := s.b.run.counted(i); c.over {
+		if sum, over := t.counted(i); over {
 			wide = append(wide, i)
 		} else {
-			r.Count = perUnit(req.Plan, c.count)
+			r.Count = perUnit(req.Plan, sum)
 		}
 	}
 	return s.onCPU(ctx, wide, matcher.AllOrders)
 }
 
-// tasks searches for totals from every net edge that fits. The net edges of the batch are on the device, sorted by
-// kind, so it uploads one record (kernels.Run) for the tasks of a program and kind.
-func (s *batchSearch) tasks(ctx context.Context, j *job, of []int) error {
-	run := &s.b.run
+// tasks returns the tasks for totals: one for every net edge and program that fits it. The net edges are sorted by
+// kind, so those of a program and kind are one span.
+func (s *batchSearch) tasks(of []int) *tasks {
 	all := s.starts(of)
 	k := s.b.kinds
-	if run.kinds != k {
-		if err := run.stream.Put(&run.net, kernels.Bytes(k.net)); err != nil {
-			return err
-		}
-		run.kinds = k
-	}
-	var runs []kernels.Run
-	n := 0
-	flush := func() error {
-		err := run.total(ctx, j, runs, n)
-		runs, n = runs[:0], 0
-		return err
-	}
+	t := &tasks{net: k.net, kinds: k}
 	for kind, starts := range all {
 		for _, st := range starts {
 			if s.reqs[st.request].Before == 0 { // the CPU has searched all anchors
 				continue
 			}
-			for from, to := k.starts[kind], k.starts[kind+1]; from < to; {
-				if n == run.opt.Tasks {
-					if err := flush(); err != nil {
-						return err
-					}
-				}
-				group := uint32(0)
-				if s.reqs[st.request].Want == matcher.WantAny {
-					group = uint32(st.request)
-				}
-				runs = append(runs, kernels.Run{First: uint32(n), Net: uint32(from), Program: st.program, Group: group})
-				took := min(to-from, run.opt.Tasks-n)
-				from, n = from+took, n+took
+			group := uint32(0)
+			if s.reqs[st.request].Want == matcher.WantAny {
+				group = uint32(st.request)
 			}
+			t.add(st.program, group, k.starts[kind], k.starts[kind+1])
 		}
 	}
-	return flush()
+	return t
 }

@@ -4,7 +4,7 @@ package cuda
 
 import (
 	"context"
-	"iter"
+	"slices"
 
 	"motifd/kernels"
 	"motifd/matcher/cuda/device"
@@ -13,17 +13,22 @@ import (
 
 // waves searches anchors in waves. A wave is a number of anchors whose rows are expected to fit into the device's
 // memory, where they are sorted. The rows are handed out in order. While the rows of one wave are copied and handed
-// out, the next waves are searched and sorted: the producer is a coroutine, which yields when it would wait for the
-// device.
+// out, the next waves are searched and sorted: each side has a producer, a coroutine that yields when it would wait for
+// its device. The anchors are dealt to the producers in stretches. The producer of a stretch searches all of it, in a
+// wave or several, and the stretches are handed out in the order in which they were dealt.
 type waves struct {
-	run       *runner
 	j         *job
+	producers []*producer
 	size      int      // tasks of the next wave
 	slowStart bool     // waves start small and grow slowly, because a cap may make later rows unwanted
 	rate      *float64 // rows per task in the last wave; negative: unknown
-	// fill returns about size tasks, from an anchor on, with the groups of their rows in order. An anchor's tasks stay
-	// together. It returns no task after the last anchor. A task's anchor is its Net.
-	fill func(from uint32, size int) (tasks []kernels.Task, groups []rowGroup)
+	// fill returns about size tasks, in the memory of some or elsewhere, of the anchors in [from, to), with the groups
+	// of their rows in order. An anchor's tasks stay together. It returns no task if no further anchor has any. A
+	// task's anchor is its Net.
+	fill func(some []kernels.Task, from, to uint32, size int) (tasks []kernels.Task, groups []rowGroup)
+	// About so many tasks have the anchors in [from, before).
+	tasks  int
+	before uint32
 	// take receives the rows of a group, in order, in one call or several. They are valid during the call.
 	take func(g rowGroup, rows []uint32) error
 	// wanted returns the number of rows of a group that are wanted, negative for all. Rows beyond it may be left out;
@@ -41,15 +46,12 @@ type waves struct {
 	// handedOut, if not nil, receives the range of anchors whose rows have all been handed out.
 	handedOut func(from, to uint32)
 
-	ctx      context.Context
-	next     func() (*wave, error, bool)
-	ready    []*wave
-	busy     [2]bool // by output buffer
-	idle     bool    // there is nothing to do except wait for the device
-	ended    bool
-	fault    error // of the producer; returned after all waves that it yielded are handed out
-	overflow overflow
-	trace    *device.Trace
+	ctx       context.Context
+	idle      bool     // there is nothing to do except wait for the only device
+	stretches int      // number of stretches that are dealt
+	undealt   uint32   // the first anchor of the next stretch
+	steps     []uint64 // of the parts of a wave that are handed out, by request
+	overflow  overflow
 }
 
 // rowGroup names the rows of one anchor and one request, and their layout.
@@ -61,69 +63,111 @@ type rowGroup struct {
 // wave holds the sorted rows of a wave in an output buffer: all of them, or as many as the memory for rows held.
 type wave struct {
 	number, buffer int
+	stretch        int
 	groups         []rowGroup
 	runs           []run
 	more           bool     // further rows of the wave follow
 	end            uint32   // the net edge after those of the wave
-	steps          []uint64 // search steps so far, by request
+	steps          []uint64 // search steps, by request
 	err            error    // errOver: the wave is not handed out
 }
 
-// waves returns the waves of a job. The caller sets fill, take, wanted and leftOut. rate is kept for similar waves.
-func (b *Backend) waves(j *job, rate *float64) *waves {
-	w := &waves{run: &b.run, j: j, rate: rate, trace: b.opt.Trace}
+// waves returns the waves of a job that has about a number of tasks for the anchors in [from, before). The caller sets
+// fill, take, wanted and leftOut. rate is kept for similar waves. There are as many sides as have a task for each of
+// their warps.
+func (b *Backend) waves(j *job, rate *float64, tasks int, from, before uint32) (*waves, error) {
+	w := &waves{j: j, rate: rate, tasks: tasks, from: from, done: from, undealt: from, before: before}
 	w.overflow.file.Open, w.overflow.memory = b.opt.CPU.TempFiles, b.opt.CPU.GroupMemory
-	return w
+	for _, s := range b.sides {
+		p := &producer{waves: w, side: s, run: &s.run, j: j.on(s), stretch: none}
+		if err := s.run.begin(p.j); err != nil {
+			return nil, s.of(err)
+		}
+		w.producers = append(w.producers, p)
+		if len(w.producers) >= tasks/p.j.shape.Warps() {
+			break
+		}
+	}
+	return w, nil
 }
 
 // all hands out the rows of all waves.
 func (w *waves) all(ctx context.Context) (err error) {
 	w.ctx = ctx
-	var stop func()
-	w.next, stop = iter.Pull2(func(yield func(*wave, error) bool) {
-		if err := w.produce(ctx, yield); err != nil && err != errGone {
-			yield(nil, err)
-		}
-	})
 	defer func() {
-		stop()
+		for _, p := range w.producers {
+			p.stop()
+		}
 		w.overflow.close()
-		if e := w.run.order.settle(); err == nil {
-			err = e
+		for _, p := range w.producers {
+			if e := p.side.of(p.run.order.settle()); err == nil {
+				err = e
+			}
 		}
 	}()
+	w.size = w.producers[0].first()
+	for _, p := range w.producers {
+		p.start()
+	}
 	for {
-		for len(w.ready) == 0 && !w.ended {
-			w.idle = true
-			err := w.pump()
+		switch p := w.turn(); {
+		case p == nil && !w.alive():
+			return nil
+		case p == nil || len(p.ready) == 0 && !p.ended:
+			w.idle = len(w.producers) == 1
+			w.pump()
 			w.idle = false
-			if err != nil {
+		case len(p.ready) == 0:
+			return p.fault
+		default:
+			next := p.ready[0]
+			p.ready = p.ready[1:]
+			if err := w.deliver(p, next); err != nil {
 				return err
 			}
 		}
-		if len(w.ready) == 0 {
-			break
+	}
+}
+
+// turn returns the producer whose stretch is handed out next; nil if no stretch is dealt that is not handed out.
+func (w *waves) turn() (first *producer) {
+	least := none
+	for _, p := range w.producers {
+		at := p.stretch
+		if len(p.ready) > 0 {
+			at = p.ready[0].stretch
 		}
-		next := w.ready[0]
-		w.ready = w.ready[1:]
-		if err := w.deliver(next); err != nil {
-			return err
+		if at < least {
+			first, least = p, at
 		}
 	}
-	return w.fault
+	return first
+}
+
+// alive reports whether a producer has not ended.
+func (w *waves) alive() bool {
+	return slices.ContainsFunc(w.producers, func(p *producer) bool { return !p.ended })
 }
 
 // deliver hands out the rows of a wave, or keeps them until the last of them have arrived.
-func (w *waves) deliver(v *wave) (err error) {
+func (w *waves) deliver(p *producer, v *wave) (err error) {
 	defer func() {
 		switch {
 		case err == errOver:
 			w.to = v.end
-		case err == nil && !v.more:
+		case err == nil:
+			w.steps = append(w.steps, v.steps...)
+			if v.more {
+				return
+			}
+			for steps := range slices.Chunk(w.steps, max(1, len(v.steps))) {
+				w.j.meter.keep(steps)
+			}
+			w.steps = w.steps[:0]
 			if w.handedOut != nil {
 				w.handedOut(w.done, v.end)
 			}
-			w.done, w.j.meter.kept = v.end, v.steps
+			w.done = v.end
 		}
 	}()
 	if v.err != nil {
@@ -136,13 +180,13 @@ func (w *waves) deliver(v *wave) (err error) {
 		if !w.admits(v) {
 			return errOver
 		}
-		return w.drain(v, func(r run, rows []uint32) error { return w.take(v.groups[r.group], rows) })
+		return w.drain(p, v, func(r run, rows []uint32) error { return w.take(v.groups[r.group], rows) })
 	}
 	w.overflow.begin(v.groups, w.wanted)
 	if !w.admits(v) {
 		return errOver
 	}
-	if err := w.drain(v, w.overflow.add); err != nil {
+	if err := w.drain(p, v, w.overflow.add); err != nil {
 		return err
 	}
 	w.overflow.end()
@@ -153,7 +197,8 @@ func (w *waves) deliver(v *wave) (err error) {
 		if err := w.take(g, rows); err != nil {
 			return err
 		}
-		return w.pump() // the next waves are searched meanwhile
+		w.pump() // the next waves are searched meanwhile
+		return nil
 	}, w.leftOut)
 }
 
@@ -177,22 +222,11 @@ func (w *waves) admits(v *wave) bool {
 	return true
 }
 
-// pump resumes the producer until it would wait.
-func (w *waves) pump() error {
-	if w.ended {
-		return nil
+// pump resumes each producer until it would wait.
+func (w *waves) pump() {
+	for _, p := range w.producers {
+		p.pump()
 	}
-	next, err, ok := w.next()
-	if !ok {
-		w.ended = true
-	}
-	if next != nil {
-		w.ready = append(w.ready, next)
-	}
-	if err != nil { // a wave that is being handed out is handed out whole
-		w.ended, w.fault = true, err
-	}
-	return nil
 }
 
 // chunk is a range of the rows of a wave that is copied at once.
@@ -223,11 +257,11 @@ func cut(runs []run, words int) []chunk {
 
 // drain copies the rows of a wave to host memory and hands them to take, chunk by chunk. One chunk is copied while the
 // one before is handed out.
-func (w *waves) drain(v *wave, take func(r run, rows []uint32) error) error {
+func (w *waves) drain(p *producer, v *wave, take func(r run, rows []uint32) error) error {
 	if len(v.runs) == 0 {
 		return nil
 	}
-	o := &w.run.order
+	o, trace := &p.run.order, p.run.trace
 	chunks := cut(v.runs, len(o.chunk[0])/4)
 	copied := func(i int) error {
 		c := chunks[i]
@@ -236,11 +270,11 @@ func (w *waves) drain(v *wave, take func(r run, rows []uint32) error) error {
 			err = o.down.Record(o.copied[i%2])
 		}
 		if i+1 == len(chunks) {
-			w.trace.End(o.down, device.LaneCopies, "copy", v.number, c.word+c.words)
+			trace.End(o.down, device.LaneCopies, "copy", v.number, c.word+c.words)
 		}
-		return err
+		return p.side.of(err)
 	}
-	w.trace.Begin(o.down, device.LaneCopies, "copy", v.number)
+	trace.Begin(o.down, device.LaneCopies, "copy", v.number)
 	if err := copied(0); err != nil {
 		return err
 	}
@@ -251,32 +285,30 @@ func (w *waves) drain(v *wave, take func(r run, rows []uint32) error) error {
 			}
 		}
 		if err := w.await(o.copied[i%2]); err != nil {
-			return err
+			return p.side.of(err)
 		}
 		if i+1 == len(chunks) {
-			w.busy[v.buffer] = false
+			p.busy[v.buffer] = false
 		}
 		if i == 0 {
-			w.trace.Begin(nil, device.LaneHost, "emit", v.number)
+			trace.Begin(nil, device.LaneHost, "emit", v.number)
 		}
 		if err := w.hand(v.runs, c, kernels.WordsOf(o.chunk[i%2])[:c.words], take); err != nil {
 			return err
 		}
 	}
-	w.trace.End(nil, device.LaneHost, "emit", v.number, rowsIn(v.runs))
+	trace.End(nil, device.LaneHost, "emit", v.number, rowsIn(v.runs))
 	return nil
 }
 
-// await waits for an event while the producer works. The producer is resumed at least once, even if the event has
-// happened: the receiver of rows may be slower than the copies, and the device would be idle meanwhile.
+// await waits for an event of a side while the producers work. They are resumed at least once, even if the event has
+// happened: the receiver of rows may be slower than the copies, and the devices would be idle meanwhile.
 func (w *waves) await(e kernels.Event) error {
 	for {
-		if w.ended {
+		if !w.alive() {
 			return e.Sync()
 		}
-		if err := w.pump(); err != nil {
-			return err
-		}
+		w.pump()
 		if done, err := e.Done(); done || err != nil {
 			return err
 		}

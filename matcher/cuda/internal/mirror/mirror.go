@@ -43,10 +43,6 @@ type Mirror struct {
 
 	BitsStale bool                // bits and labels of all vertices must be copied
 	touched   []dyngraph.VertexID // vertices whose bits and labels must be copied
-	// Took is the time of the last CatchUp in nanoseconds, if the backend measured it.
-	Took int64
-	// Early is the time of Stage in nanoseconds, until it is added to the cost of a search.
-	Early int64
 }
 
 // New returns an empty mirror of a graph.
