@@ -227,8 +227,8 @@ type Once struct {
 
 // Engine says what searches.
 type Engine struct {
-	Backend string `yaml:"backend"` // auto, cpu, cuda or reference
-	Device  int    `yaml:"device"`  // number of the GPU
+	Backend string  `yaml:"backend"` // auto, cpu, cuda or reference
+	Device  Devices `yaml:"device"`  // GPUs
 	// Placement is how backend auto chooses between CPU and GPU.
 	Placement   Placement    `yaml:"placement"`
 	Threads     int          `yaml:"threads"`      // 0: one per processor
@@ -348,7 +348,7 @@ func Default() *Config {
 		Time: Time{Idle: Duration(time.Minute), MaxExpired: stream.DefaultMaxExpired, Late: LateDrop,
 			MaxAhead: Period((24 * time.Hour).Milliseconds())},
 		Output: Output{Mode: "changelog"},
-		Engine: Engine{
+		Engine: Engine{Device: Devices{Numbers: []int{0}},
 			Backend:     "auto",
 			GroupMemory: 64 * MiB,
 			Limits: SearchLimits{

@@ -349,8 +349,8 @@ func (v *validator) engine() {
 	} else {
 		v.oneOf("engine.backend", e.Backend, "auto", "cpu", "cuda", "reference")
 	}
-	if e.Device < 0 {
-		v.fail("engine.device", "is %d; the first GPU is 0", e.Device)
+	if err := e.Device.Check(); err != nil {
+		v.fail("engine.device", "%v", err)
 	}
 	if p := &e.Placement; p.Fill < 1 {
 		v.fail("engine.placement.fill", "is 0; it has to be greater than 0")

@@ -61,6 +61,18 @@ func OpenGPU(number int) (*GPU, error) {
 	return g, nil
 }
 
+// CountGPUs returns the number of GPUs; 0 also if there is no driver to work with, of which OpenGPU tells.
+func CountGPUs() int {
+	if driverError() != nil {
+		return 0
+	}
+	n, err := cu.NumDevices()
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
 // driverError tells why there is no driver to work with.
 func driverError() error {
 	var why *C.char

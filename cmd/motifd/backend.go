@@ -32,9 +32,9 @@ func backends() []string {
 
 // backendFlags choose what searches.
 type backendFlags struct {
-	Backend string `help:"${backend_help} (default: ${default})." default:"auto" placeholder:"NAME"`
-	Device  int    `help:"Number of the GPU (default: 0)." placeholder:"N"`
-	Threads int    `help:"Search threads (default: one per processor)." placeholder:"N"`
+	Backend string         `help:"${backend_help} (default: ${default})." default:"auto" placeholder:"NAME"`
+	Device  config.Devices `help:"GPUs that search: a number, several like 0,1, or all (default: 0)." placeholder:"N"`
+	Threads int            `help:"Search threads (default: one per processor)." placeholder:"N"`
 
 	profile *cpu.Profile // what searches are noted in; may be nil
 }
@@ -44,8 +44,8 @@ func (f *backendFlags) check() error {
 	switch {
 	case f.Threads < 0 || f.Threads > 1024:
 		return command.Refuse(fmt.Errorf("--threads: %d is out of range; it is 1 to 1024", f.Threads))
-	case f.Device < 0:
-		return command.Refuse(fmt.Errorf("--device: %d is out of range; the first GPU is 0", f.Device))
+	case f.Device.Check() != nil:
+		return command.Refuse(fmt.Errorf("--device: %w", f.Device.Check()))
 	case f.Backend == "cuda" && !gpuBuild:
 		return command.Refuse(errors.New("--backend: " + config.NoGPU))
 	case f.Backend != "auto" && f.Backend != "cuda" && !slices.Contains(backends(), f.Backend):
@@ -62,7 +62,7 @@ func (f *backendFlags) make(log zerolog.Logger, trace *timeline.Timeline, lazy b
 		return nil, err
 	}
 	b, err := newBackend(backendOptions{
-		name: f.Backend, device: f.Device, cpu: cpu.Options{Threads: f.Threads, TempFiles: tempfile.In(""), Lazy: lazy,
+		name: f.Backend, devices: f.Device, cpu: cpu.Options{Threads: f.Threads, TempFiles: tempfile.In(""), Lazy: lazy,
 			Profile: f.profile},
 		log: log, placement: config.Default().Engine.Placement, trace: trace,
 	})
@@ -78,14 +78,14 @@ func (f *backendFlags) make(log zerolog.Logger, trace *timeline.Timeline, lazy b
 // backendOptions say what searches.
 type backendOptions struct {
 	name      string // auto, or one of backends
-	device    int    // number of the GPU
+	devices   config.Devices
 	cpu       cpu.Options
 	log       zerolog.Logger
 	placement config.Placement   // of auto
 	metrics   *metrics.Metrics   // where searches are counted by side; may be nil
 	trace     *timeline.Timeline // may be nil
-	// lost is called when auto gives a GPU up that failed; may be nil.
-	lost func()
+	// lost is called when a GPU is given up that failed, with what searches from then on; may be nil.
+	lost func(backend string, gpus *gpus)
 }
 
 // newBackend returns a backend that the configuration or check let pass. A GPU that cannot be opened is an error for

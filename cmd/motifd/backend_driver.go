@@ -4,4 +4,6 @@ package main
 
 import "motifd/kernels"
 
+func countDevices() int { return kernels.CountGPUs() }
+
 func openDevice(number int) (kernels.Device, error) { return kernels.OpenGPU(number) }

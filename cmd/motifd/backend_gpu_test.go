@@ -119,6 +119,52 @@ func TestP2GPU(t *testing.T) {
 	t.Run("backfill", func(t *testing.T) { gpuBackfill(t, e) })
 	t.Run("restart", func(t *testing.T) { gpuRestart(t, e) })
 	t.Run("hub", func(t *testing.T) { gpuHub(t, e) })
+	t.Run("several", func(t *testing.T) { gpuSeveral(t, e) })
+}
+
+// gpuSeveral replays and matches with several GPUs: the same bytes as from the CPU, also when some cannot be opened, or
+// fail on the way.
+func gpuSeveral(t *testing.T, e *emulated) {
+	list := func(programs ...string) string { return strings.Join(programs, string(filepath.ListSeparator)) }
+	const searching, goesOn, unused = "searching on a GPU", "the others go on where it stopped", "a GPU is not used"
+	dying := e.dying(t, 20_000)
+	for _, emit := range []string{"deltas", "counts"} {
+		want := e.replay(t, "", "--emit", emit, "--backend", "cpu")
+		require.Equal(t, 0, want.code, want.stderr)
+		require.NotEmpty(t, want.stdout)
+		for _, c := range []struct {
+			emulators, backend, devices string
+			used, lost, missing         int
+		}{
+			{list(e.emulator, e.emulator, e.emulator), "cuda", "all", 3, 0, 0},
+			{list(e.emulator, e.emulator, e.emulator), "auto", "2,0", 2, 0, 0},
+			{list(e.emulator, dying), "cuda", "0,1", 2, 1, 0},
+			{list(dying, e.emulator), "cuda", "all", 2, 1, 0},
+			{e.emulator, "auto", "0,1", 1, 0, 1},
+		} {
+			got := e.replay(t, c.emulators, "--emit", emit, "--backend", c.backend, "--device", c.devices)
+			require.Equal(t, 0, got.code, got.stderr)
+			require.Equal(t, want.stdout, got.stdout)
+			require.Equal(t, c.used, strings.Count(got.stderr, searching), got.stderr)
+			require.Equal(t, c.lost, strings.Count(got.stderr, goesOn), got.stderr)
+			require.Equal(t, c.missing, strings.Count(got.stderr, unused), got.stderr)
+		}
+	}
+	got := e.replay(t, e.emulator, "--backend", "cuda", "--device", "0,1")
+	require.Equal(t, exitRefused, got.code, got.stderr)
+	require.Contains(t, got.stderr, "--backend: opening GPU 1: there is no NVIDIA GPU")
+	match := func(emulators, backend string) string {
+		r := e.motifd(t, emulators, "match", "--graph", "graph.txt", "--query", "path.txt", "--undirected", "--out",
+			"-", "--backend", backend, "--device", "all")
+		require.Equal(t, exitOK, r.code, r.stderr)
+		return r.stdout
+	}
+	require.Equal(t, match("", "cpu"), match(list(e.emulator, e.emulator), "cuda"))
+	want, _ := e.daemon(t, "several-cpu", "", "engine.backend=cpu")
+	records, got := e.daemon(t, "several", list(e.emulator, dying), "engine.backend=auto", "engine.device=all",
+		"engine.placement.fill=1")
+	require.Equal(t, exitOK, got.code, got.stderr)
+	require.Equal(t, want, records)
 }
 
 // gpuHub has one account that sixty others pay, against a pattern of ten senders: 7.5e10 matches. The search on the GPU

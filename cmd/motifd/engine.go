@@ -19,7 +19,7 @@ func beside(work func()) { go work() }
 type timedBackend struct {
 	matcher.Backend
 	threads int
-	device  string // name of the GPU, if one is used
+	gpus    *gpus // nil: there are none
 	search  time.Duration
 	// whole counts the receiver's time, too, which is right for one that discards: workers go on searching while it
 	// has a group, so that time without it is less than what they took.

@@ -20,7 +20,7 @@ type runCmd struct {
 	Graph      *string  `help:"${bootstrap_help}" placeholder:"FILE"`
 	Checkpoint *string  `help:"Directory of the daemon's state: checkpoint.dir." placeholder:"DIR"`
 	Backend    *string  `help:"What searches: auto, cpu, cuda or reference: engine.backend." placeholder:"NAME"`
-	Device     *string  `help:"Number of the GPU: engine.device." placeholder:"N"`
+	Device     *string  `help:"GPUs that search, 0,1 or all: engine.device." placeholder:"N"`
 	Threads    *string  `help:"Search threads: engine.threads." placeholder:"N"`
 	Listen     *string  `help:"Address of the admin interface: admin.listen." placeholder:"HOST:PORT"`
 	Check      bool     `help:"Check the configuration and the patterns, and end."`

@@ -41,6 +41,7 @@ type service struct {
 	doing    atomic.Pointer[string] // before there is a pipeline
 	store    atomic.Pointer[checkpoint.Store]
 	pipeline atomic.Pointer[stream.Pipeline]
+	gpus     atomic.Pointer[gpus]           // nil: there are none, or the backend is not open yet
 	core     atomic.Pointer[matcher.Engine] // of which others than the pipeline call Interrupt alone
 	// observe, which may be nil, returns what the pipeline tells instead of o; that passes on to o.
 	observe func(o stream.Observer) stream.Observer
@@ -209,14 +210,15 @@ func (s *service) engine(ctx context.Context, state *stream.State, store *checkp
 	var backend *timedBackend
 	var err error
 	backend, err = newBackend(backendOptions{
-		name: c.Backend, device: c.Device, placement: c.Placement, metrics: s.metrics, log: s.log,
+		name: c.Backend, devices: c.Device, placement: c.Placement, metrics: s.metrics, log: s.log,
 		cpu:  cpu.Options{Threads: c.Threads, TempFiles: tempfile.In(c.SpillDir), GroupMemory: int(c.GroupMemory)},
-		lost: func() { s.metrics.Searches("cpu", backend.threads, "") },
+		lost: func(name string, gpus *gpus) { s.metrics.Searches(name, backend.threads, gpus.names()) },
 	})
 	if err != nil {
 		return nil, fmt.Errorf("engine.backend: %w", err)
 	}
-	s.metrics.Searches(backend.Name(), backend.threads, backend.device)
+	s.metrics.Searches(backend.Name(), backend.threads, backend.gpus.names())
+	s.gpus.Store(backend.gpus)
 	backend.phase = func(_ uint64, phase matcher.Phase) {
 		if p := s.pipeline.Load(); p != nil {
 			p.NotePhase(phase)

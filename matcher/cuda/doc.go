@@ -1,7 +1,7 @@
 // Package cuda is the GPU backend: GAMMA's warp-centric batch-dynamic matching on a mirror of the host's graph (GAMMA
-// sections IV and V). Below it are mirror (the device's copy of the graph), placement (the choice between CPU and
-// GPU), device (memory, trace) and, in matcher/cpu, rowsort (rows that the device's memory does not hold, or that tie
-// in their vertices).
+// sections IV and V), on one device or several. Below it are mirror (a device's copy of the graph), placement (the
+// choice between CPU and GPU), device (memory, trace) and, in matcher/cpu, rowsort (rows that the device's memory does
+// not hold, or that tie in their vertices).
 //
 //   - program.go, class.go: matching orders as data for the kernels (kernels/plan.cuh). The identity of an edge is a
 //     field of Back.
@@ -10,9 +10,11 @@
 //   - runner.go, pass.go, limits.go: launches, and their steps and time, charged to budgets.
 //   - waves.go, produce.go, orderer.go: searches for rows, in waves of anchors; the device sorts the rows of a wave. A
 //     counting method is a kernel that pass launches before the general one, as it does with wbmflat.
+//   - side.go, dealer.go, totals.go: a device with its mirror and runner is a side; what sides do together; the tasks
+//     of counts and existence, which are dealt to them. waves.go deals them the anchors of rows.
 //   - search.go, rows.go, emitter.go, enumerate.go, rooted.go: requests. Each is given to the device or to the CPU
 //     backend, and the groups of both are emitted in canonical order.
-//   - place.go, rehearse.go: the choice of a side for each search. A second GPU is a second mirror and runner.
+//   - place.go, rehearse.go: the choice between CPU and GPU for each search.
 //
 // The backend contains a CPU backend over the same graph. It does the work that the device does not do: requests that
 // are metered group by group, patterns with too many edges, counts beyond 128 bits, and searches at which the CPU is

@@ -3,8 +3,12 @@
 package cuda
 
 import (
+	"context"
 	"math"
 	"time"
+
+	"motifd/dyngraph"
+	"motifd/kernels"
 )
 
 // SetStagingSize sets the size of the memory that small copies go through.
@@ -46,6 +50,33 @@ func (b *Backend) Steals() (inBlock, between uint64) {
 // SetDealing sets the part of the remaining tasks that a round deals to the sides, and the time of a chunk for which
 // another launch pays.
 func SetDealing(share float64, least time.Duration) { roundShare, leastChunk = share, float64(least) }
+
+// Layouts lets all mirrors catch up and returns, by device in use, the entries of its array, slot by slot. Empty slots
+// are zero.
+func (b *Backend) Layouts(ctx context.Context) (all [][]uint64, err error) {
+	if err := b.catchUp(ctx, dyngraph.New); err != nil {
+		return nil, err
+	}
+	for _, s := range b.sides {
+		g, slots := s.mirror.Graph(), s.mirror.Slots()
+		count, row := make([]uint32, slots/kernels.LeafSlots), make([]uint64, slots)
+		nbr, ent := make([]uint32, slots), make([]uint32, slots)
+		for _, x := range []fetch{{kernels.Bytes(count), g.Count}, {kernels.Bytes(row), g.Row},
+			{kernels.Bytes(nbr), g.Nbr}, {kernels.Bytes(ent), g.Ent}} {
+			if err := s.dev.Read(x.dst, x.src); err != nil {
+				return nil, err
+			}
+		}
+		layout := make([]uint64, 2*slots)
+		for leaf, n := range count {
+			for i := leaf * kernels.LeafSlots; i < leaf*kernels.LeafSlots+int(n); i++ {
+				layout[2*i], layout[2*i+1] = row[i], uint64(nbr[i])<<32|uint64(ent[i])
+			}
+		}
+		all = append(all, layout)
+	}
+	return all, nil
+}
 
 // Sides returns the number of devices in use.
 func (b *Backend) Sides() int { return len(b.sides) }

@@ -240,3 +240,35 @@ func TestP2EveryCallOfASideFails(t *testing.T) {
 		}
 	})
 }
+
+// TestMirrorsHaveEqualLayouts has three devices follow a graph through batches that are committed, aborted, or that no
+// device searches: each entry is in the same slot of all arrays, whatever the order in which the warps of a device run.
+func TestMirrorsHaveEqualLayouts(t *testing.T) {
+	layouts := map[int]bool{} // sizes
+	enough := func() bool { return len(layouts) >= matchertest.Enough(t, 3) }
+	matchertest.ForSeedsUntil(t, 1+rounds/3, enough, func(t *testing.T, rng *rand.Rand) {
+		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 300, Edges: 1200, Messages: 2500,
+			Labels: matchertest.Labels{Vertex: []string{"L0", "L1"}, Edge: []string{"e0", "e1"}}}
+		q := matchertest.RandomQueryOf(rng, 2, "q", shape.Directed, shape.Labels)
+		q.Edges[0].Label, q.Edges[0].AnyOf, q.Edges[0].Either = "e0", nil, !shape.Directed
+		got := newSides(t, rng, randomOptions(rng), newDevices(t, rng, 3)...)
+		bench := matchertest.NewBench(t, shape.Directed, plan.New(), []*matcher.Query{q}, got)
+		for batch := range slices.Chunk(matchertest.RandomStream(rng, shape), 1+rng.IntN(600)) {
+			bench.Stage(batch)
+			if rng.IntN(4) > 0 {
+				bench.Search(got, dyngraph.Inserted, bench.Requests(nil))
+				all, err := got.Layouts(t.Context())
+				check(t, err)
+				if !slices.Equal(all[0], all[1]) || !slices.Equal(all[0], all[2]) {
+					t.Fatalf("the layouts of %d, %d and %d words differ", len(all[0]), len(all[1]), len(all[2]))
+				}
+				layouts[len(all[0])] = true
+			}
+			if rng.IntN(4) == 0 {
+				bench.Abort()
+			} else {
+				bench.Commit()
+			}
+		}
+	})
+}

@@ -17,8 +17,23 @@ type Status struct {
 	Queries       []QueryActivity `json:"queries"`
 	Pending       []PendingChange `json:"pending,omitempty"`
 	VertexLabels  string          `json:"vertex_labels"` // one or several: graph.vertex_labels
+	GPUs          []GPU           `json:"gpus,omitempty"`
 	*stream.Status
 }
+
+// GPU is a GPU that the daemon was given.
+type GPU struct {
+	Device int    `json:"device"` // its number
+	Name   string `json:"name"`
+	State  string `json:"state"`            // GPUUsed or GPULost
+	Reason string `json:"reason,omitempty"` // why it is lost
+}
+
+// The states of a GPU.
+const (
+	GPUUsed = "used"
+	GPULost = "lost" // it has failed, and is not used before the next start
+)
 
 // QueryActivity is what became of a query since the daemon was started. Counts are exact.
 type QueryActivity struct {

@@ -60,7 +60,7 @@ type Metrics struct {
 	intentWait                             prometheus.Histogram
 	publishSeconds, commitSeconds, latency prometheus.Histogram
 	inputTime                              prometheus.Gauge
-	backend                                *prometheus.GaugeVec
+	backend, gpus                          *prometheus.GaugeVec
 	placements, placementSeconds           *prometheus.CounterVec
 
 	retries          *prometheus.CounterVec
@@ -157,7 +157,9 @@ func New(opt Options) *Metrics {
 	limit.Set(float64(opt.MaxEdges))
 	m.backend = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "motifd_backend_info",
 		Help: "1, with what searches, its threads and its GPU as labels."}, []string{"backend", "threads", "device"})
-	m.Registry.MustRegister(m.backend, m.transactions, m.inputTime, build, limit, &statusCollector{opt.Daemon},
+	m.gpus = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "motifd_gpu_used",
+		Help: "1 while a GPU is used, 0 since it failed."}, []string{"device", "name"})
+	m.Registry.MustRegister(m.backend, m.gpus, m.transactions, m.inputTime, build, limit, &statusCollector{opt.Daemon},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	// Counters without labels are there from the start, with 0.
 	for _, c := range []*prometheus.CounterVec{m.records, m.updates, m.bytes, m.committed, m.lost} {
@@ -170,6 +172,15 @@ func New(opt Options) *Metrics {
 func (m *Metrics) Searches(backend string, threads int, device string) {
 	m.backend.Reset()
 	m.backend.WithLabelValues(backend, strconv.Itoa(threads), device).Set(1)
+}
+
+// GPU tells whether a GPU is used.
+func (m *Metrics) GPU(number int, name string, used bool) {
+	value := 0.0
+	if used {
+		value = 1
+	}
+	m.gpus.WithLabelValues(strconv.Itoa(number), name).Set(value)
 }
 
 // Placed counts a search that backend auto placed on a side.
