@@ -14,13 +14,20 @@ const (
 	mostBlocks = 4096 // by side
 )
 
-// roundShare is the part of the remaining tasks that a round deals. leastChunk is the time of a chunk, in
-// nanoseconds, for which another launch pays. Benchmarks change them.
-var roundShare, leastChunk = 0.9, 2e6
+// How a dealer deals, in nanoseconds. Benchmarks change it. On an H100 the last tasks of a launch take 0.9 ms.
+var (
+	// atOnce is the time of a side below which all tasks are dealt in one round: what the sides wait for one another is
+	// less than what further launches cost.
+	atOnce = 50e6
+	// leastChunk is the time of a chunk for which another launch pays.
+	leastChunk = 2e6
+	// roundShare is the part of the remaining tasks that a round deals.
+	roundShare = 0.9
+)
 
 // dealer deals the tasks 0 to n-1 of a search to sides that work concurrently, in chunks that become smaller (guided
 // self-scheduling by rounds: Hummel, Schonberg and Flynn, Factoring, CACM 1992): a round deals most of the tasks
-// that are left, equally, until the rest is hardly worth a launch of each side.
+// that are left, equally, until the rest is hardly worth a launch of each side. A short search is one round.
 //
 // Tasks are dealt in blocks of neighbours, in an order that spreads the blocks of a chunk evenly over all tasks: heavy
 // tasks are often neighbours, of one query or of one label. One side gets all tasks in their order.
@@ -85,7 +92,11 @@ func (d *dealer) take() (c chunkOfTasks, ok bool) {
 	}
 	if d.round == 0 {
 		d.size, d.round = int(float64(rest)*roundShare)/d.sides, d.sides
-		if each := (rest + d.sides - 1) / d.sides; d.rate > 0 && float64(each*d.block)*d.rate < 2*leastChunk {
+		least := 2 * leastChunk
+		if d.next == 0 {
+			least = atOnce
+		}
+		if each := (rest + d.sides - 1) / d.sides; d.rate > 0 && float64(each*d.block)*d.rate < least {
 			d.size = each
 		}
 		d.size = min(max(d.size, 1), d.most)

@@ -75,6 +75,27 @@ func TestDealerSpreadsHeavyTasks(t *testing.T) {
 	}
 }
 
+// TestDealerHasFewRounds counts the chunks of searches that take each of four sides 10 ms, 1 s, and an unknown time.
+func TestDealerHasFewRounds(t *testing.T) {
+	const n, sides = 1 << 20, 4
+	for _, c := range []struct {
+		each        float64 // milliseconds
+		least, most int
+	}{{10, sides, sides}, {1000, 2*sides + 1, 4 * sides}, {0, 4 * sides, 10 * sides}} {
+		d := newDealer(n, sides, 1<<24, c.each*1e6*sides/n)
+		chunks := 0
+		for {
+			if _, ok := d.take(); !ok {
+				break
+			}
+			chunks++
+		}
+		if chunks < c.least || chunks > c.most {
+			t.Errorf("%.0f ms a side: %d chunks, not %d to %d", c.each, chunks, c.least, c.most)
+		}
+	}
+}
+
 // TestTasksAsRuns compares runs of random ranges with the tasks one by one.
 func TestTasksAsRuns(t *testing.T) {
 	matchertest.ForSeeds(t, 300, func(t *testing.T, rng *rand.Rand) {

@@ -47,9 +47,10 @@ func (b *Backend) Steals() (inBlock, between uint64) {
 	return inBlock, between
 }
 
-// SetDealing sets the part of the remaining tasks that a round deals to the sides, and the time of a chunk for which
-// another launch pays.
-func SetDealing(share float64, least time.Duration) { roundShare, leastChunk = share, float64(least) }
+// SetDealing sets how tasks are dealt to the sides.
+func SetDealing(once, least time.Duration, share float64) {
+	atOnce, leastChunk, roundShare = float64(once), float64(least), share
+}
 
 // Layouts lets all mirrors catch up and returns, by device in use, the entries of its array, slot by slot. Empty slots
 // are zero.

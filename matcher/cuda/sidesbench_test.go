@@ -22,8 +22,9 @@ import (
 
 var (
 	benchDevices = flag.Int("motifd.devices", 2, "GPUs of BenchmarkSides")
-	benchShare   = flag.Float64("motifd.round-share", 0.9, "part of the tasks that BenchmarkSides deals in a round")
+	benchAtOnce  = flag.Duration("motifd.at-once", 50*time.Millisecond, "BenchmarkSides deals shorter work at once")
 	benchChunk   = flag.Duration("motifd.least-chunk", 2*time.Millisecond, "least time of a chunk in BenchmarkSides")
+	benchShare   = flag.Float64("motifd.round-share", 0.9, "part of the tasks that BenchmarkSides deals in a round")
 	benchMemo    = flag.Bool("motifd.memo", true, "BenchmarkSides counts with a memo")
 	benchSides   = flag.Int("motifd.kinds-of-work", 4, "queries of each kind of work of BenchmarkSides")
 )
@@ -120,7 +121,7 @@ func (s *sidesBench) compare(what string, backends int, work func(be *cuda.Backe
 // a search as eight sides would get them, one after the other on one GPU; its time is that of the share that takes
 // longest. Run it with -test.benchtime 1x.
 func BenchmarkSides(b *testing.B) {
-	cuda.SetDealing(*benchShare, *benchChunk)
+	cuda.SetDealing(*benchAtOnce, *benchChunk, *benchShare)
 	s := &sidesBench{b: b}
 	open := func(number int) kernels.Device {
 		g, err := kernels.OpenGPU(number)
