@@ -37,11 +37,12 @@ test: ## run all tests that need nothing but this repository
 	$(GO) test -timeout 30m ./...
 
 # Packages that start no goroutine: the race detector finds nothing there, and takes ten times as long.
-SEQUENTIAL = cmd/motifd/internal/benchcase cmd/motifd/internal/payments config dyngraph kernels \
-	dyngraph/property matcher/condition \
-	matcher/internal/candidates matcher/pattern matcher/plan matcher/reference matcher/cpu/internal/count \
-	matcher/cpu/internal/ivm matcher/cpu/internal/program matcher/internal/rowsort matcher/cuda/placement \
-	stream/kafka/internal/recordbatch
+SEQUENTIAL = cmd/benchpair cmd/motifd/internal/bench cmd/motifd/internal/benchcase cmd/motifd/internal/estimate \
+	cmd/motifd/internal/metrics cmd/motifd/internal/payments config dyngraph dyngraph/property kernels matcher/condition \
+	matcher/cpu/internal/count matcher/cpu/internal/ivm matcher/cpu/internal/program matcher/cuda/placement matcher/groups \
+	matcher/internal/candidates matcher/internal/residual matcher/internal/rowsort matcher/internal/truths matcher/pattern \
+	matcher/plan matcher/reference stream/eventtime stream/kafka stream/kafka/admin stream/kafka/internal/recordbatch \
+	stream/streamtest stream/tempfile
 
 # A program under the race detector waits for a second before it ends unless told otherwise; tests start some hundred.
 .PHONY: race
@@ -74,12 +75,10 @@ test-cypher: ## lint the accepted patterns as Cypher 5 by Neo4j's linter; needs 
 KILLS       ?= 50
 RESTARTS    ?= 5
 
-KAFKAFLAGS  ?=
-
 .PHONY: test-kafka
 test-kafka: ## run the tests against a real Kafka broker; needs Java 17 and Maven, and fetches the broker
 	@.ci/kafka/fetch
-	$(GO) test -tags kafka -timeout 60m $(KAFKAFLAGS) -p 3 -parallel 4 -run 'P3Torture|Broker|Settle' \
+	$(GO) test -tags kafka -timeout 60m -p 3 -parallel 4 -run 'P3Torture|Broker|Settle' \
 		./cmd/motifd ./stream/kafka/brokertest ./stream/kafka/publish ./stream/kafka/source
 
 .PHONY: torture

@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"motifd/matcher/matchertest"
 	"motifd/stream/kafka/brokertest"
 )
 
@@ -20,6 +21,7 @@ import (
 // input, output and progress dies, and the one that coordinates the transactions freezes. Others take over, nothing is
 // lost and nothing is doubled.
 func TestBrokerLeaderChange(t *testing.T) {
+	matchertest.Long(t, "it starts three brokers")
 	c := newCluster(t)
 	coordinator := c.coordinator("motifd-leader-out")
 	leader := coordinator%3 + 1

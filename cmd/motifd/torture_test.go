@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/cmd/motifd/internal/admin"
+	"motifd/matcher/matchertest"
 	"motifd/stream"
 	"motifd/stream/kafka"
 	kafkaadmin "motifd/stream/kafka/admin"
@@ -49,8 +50,8 @@ func envNumber(t *testing.T, name string, otherwise uint64) uint64 {
 func TestP3Torture(t *testing.T) {
 	seed := envNumber(t, "TORTURE_SEED", rand.Uint64())
 	usual := uint64(8)
-	if testing.Short() {
-		usual = 5
+	if matchertest.Quick(t) {
+		usual = 4
 	}
 	kills := int(envNumber(t, "TORTURE_KILLS", usual))
 	restarts := int(envNumber(t, "TORTURE_RESTARTS", 1))

@@ -67,7 +67,7 @@ func TestDataBackendsAgree(t *testing.T) {
 		tiny = append(tiny, 1)
 	}
 	cases := []dataCase{{"tiny_s1", tiny}, {"tiny_s2", tiny}, {"tiny_s3", tiny}}
-	if large && os.Getenv(Few) == "" {
+	if large && os.Getenv(Few) == "" && !matchertest.Quick(t) {
 		cases = append(cases, dataCase{"synth", []int{500, 1 << 30}})
 	}
 	for _, c := range cases {

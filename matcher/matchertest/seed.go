@@ -86,7 +86,7 @@ func Enough(t *testing.T, n int) int {
 }
 
 // timed multiplies a number of seeds by TimesVariable: by 10, or by 1/2. One seed is the least.
-func timed(t *testing.T, seeds uint64) uint64 {
+func timed(t testing.TB, seeds uint64) uint64 {
 	v := setting(TimesVariable)
 	if v == "" {
 		return seeds
@@ -113,6 +113,21 @@ func variable(t *testing.T, name string, unset uint64) uint64 {
 		t.Fatalf("%s: %v", name, err)
 	}
 	return n
+}
+
+// Quick reports whether fewer random cases than usual are asked for, as .ci/run does: TimesVariable is below 1.
+func Quick(t testing.TB) bool {
+	t.Helper()
+	return timed(t, 2) < 2
+}
+
+// Long leaves a test out where Quick reports true. The reason says why it takes long, and what is left that looks for the
+// same faults. `make test` and `make ci-full` run it.
+func Long(t testing.TB, reason string) {
+	t.Helper()
+	if Quick(t) {
+		t.Skip("long: " + reason)
+	}
 }
 
 // NotUnderRace leaves a test out of `make race`, which runs with -short: the race detector would find nothing in it, or

@@ -257,6 +257,7 @@ func TestP4SlowMerges(t *testing.T) {
 // a daemon's: those that retention has emptied do not wait in the topmost level until there are hundreds of them.
 func TestP4DiskIsBounded(t *testing.T) {
 	matchertest.NotUnderRace(t, "it writes some hundred MiB")
+	matchertest.Long(t, "the smaller streams of this file stay within the same bound")
 	const edges, retention, record = 60_000, 64 << 20, 13 + 3 + 100
 	s, err := Open(testDir, Options{FS: vfs.NewMem(), Settings: Settings{Directed: true},
 		Retention: Retention{Batches: 1 << 40, Bytes: retention}})

@@ -8,12 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"go.uber.org/goleak"
+
+	"motifd/matcher/matchertest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // TestBroker: what was acknowledged is there after a kill and after a stop, and the console consumer reads it.
 func TestBroker(t *testing.T) {
+	matchertest.Long(t, "the tests of daemons, sources and outputs use all of it")
 	b := Start(t, nil)
 	cl, err := NewClient(b.Addr(), kgo.DefaultProduceTopic("t"))
 	require.NoError(t, err)

@@ -9,10 +9,13 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"motifd/matcher/matchertest"
 )
 
 // TestSettle: what was changed before Settle counts for what comes after it.
 func TestSettle(t *testing.T) {
+	matchertest.Long(t, "the tests of daemons, sources and outputs use all of it")
 	b := Start(t, nil)
 	cl, err := NewClient(b.Addr(), kgo.DefaultProduceTopic("t"), kgo.ProducerBatchCompression(kgo.NoCompression()))
 	require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"motifd/matcher/matchertest"
 	"motifd/stream"
 	"motifd/stream/kafka/brokertest"
 	"motifd/stream/kafka/internal/kafkatest"
@@ -20,6 +21,7 @@ import (
 // becomes the leader. What it takes from then on stands where other records were read. A source that runs, and one that
 // starts again, notice.
 func TestBrokerUncleanElection(t *testing.T) {
+	matchertest.Long(t, "it starts three brokers; an embedded log has such elections too")
 	brokers := brokertest.StartCluster(t, map[string]string{"min.insync.replicas": "1"})
 	e := &kafkatest.Cluster{Addr: brokers[2].Addr(), Real: true}
 	const topic = "unclean"
