@@ -114,6 +114,7 @@ bench-pair: ## compare two builds of motifd, OLD=path and NEW=path: processor ti
 ci-full: ## .ci/run and the long checks: more seeds, also under race; sanitizers, story with default limits, torture, soak, fuzz; takes about four hours
 	.ci/run
 	MOTIFD_TEST_TIMES=10 $(GO) test -timeout 90m -count 1 ./matcher/... ./dyngraph
+	$(GO) test -timeout 30m -count 1 ./cmd/... ./stream/...
 	$(MAKE) million
 	MOTIFD_TEST_TIMES=8 $(MAKE) race test-gpu-code
 	$(MAKE) test-kafka

@@ -2,7 +2,7 @@
 # Runs everything that needs a GPU, in the folder that `make gpu-bundle` fills, and ends with a short table: gpu-check.sh [OUT].
 # It needs the NVIDIA driver; nvcc, compute-sanitizer and ncu are used when they are there, and what is not checked for want of them is told. Logs go to OUT.
 # ONLY names the checks to run, if not all: they fail if they cannot;
-# CASES, CONDITIONS, LOOSE, LARGER, BLOCKS, ARRAYS, LIMITS, PARTS and CHECKED the numbers of random cases, SEED the first one; LIMIT the seconds that memcheck and initcheck may take for
+# CASES, CONDITIONS, NEGATIONS, LOOSE, LARGER, BLOCKS, ARRAYS, LIMITS, PARTS and CHECKED the numbers of random cases, SEED the first one; LIMIT the seconds that memcheck and initcheck may take for
 # a case; JOBS how many cases racecheck watches at once; LARGE=1 adds the large benchmark, PEER=FILE that with RapidFlow's program beside it.
 cd "$(dirname "$0")" || exit 1
 out=${1:-$(pwd)/out}
@@ -222,6 +222,7 @@ check code env CUDA_CACHE_DISABLE=1 ./kernels.test -test.run 'CodeOfTheDevice$' 
 check kernels ./kernels.test -test.run 'Sort|Streams' -test.count 5 -test.bench Sort -test.benchtime 1x
 check cpu-against-gpu few "${CASES:-200}" TestP2BackendsAgree$
 check conditions few "${CONDITIONS:-60}" 'TestS17Device(TestsConditions|ComputesExactly|ComputesAsTheCPU)$'
+check negations few "${NEGATIONS:-60}" 'TestS25(DeviceTestsNegationsOfOneEdge|CoreOnTheDevice)$'
 check device-array arrays "${ARRAYS:-40}" TestA9DeviceArray
 check blocks-of-matches few "${BLOCKS:-40}" TestS12BlocksOfMatches$
 check parallel-edges few "${LOOSE:-40}" 'Test(P2BackendsAgreeOnParallelEdges|A17DeviceCountsParallelEdges)$'
