@@ -78,9 +78,9 @@ func netOf(t *testing.T, q numbers) int64 {
 	return p - n
 }
 
-// TestDataIncremental runs every incremental case at batch sizes 1, 100 (unless few cases are asked for) and all. At batch size 1 positives
-// and negatives are as expected; in larger batches transient matches vanish, so that on mixed streams only their
-// difference is (DESIGN S5).
+// TestDataIncremental runs every incremental case at batch sizes 1, 100 (unless few cases are asked for) and the whole
+// stream. At batch size 1 positives and negatives are as expected; in larger batches transient matches vanish, so that
+// on mixed streams only their difference is (DESIGN S5).
 func TestDataIncremental(t *testing.T) {
 	sizes := []int{1, 1 << 30}
 	if !matchertest.Quick(t) {

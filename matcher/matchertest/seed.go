@@ -121,8 +121,8 @@ func Quick(t testing.TB) bool {
 	return timed(t, 2) < 2
 }
 
-// Long leaves a test out where Quick reports true. The reason says why it takes long, and what is left that looks for the
-// same faults. `make test` and `make ci-full` run it.
+// Long leaves a test out where Quick reports true. The reason says why it takes long, and what is left that looks for
+// the same faults. `make test` and `make ci-full` run it.
 func Long(t testing.TB, reason string) {
 	t.Helper()
 	if Quick(t) {
