@@ -62,6 +62,11 @@ type Plan struct {
 	// EdgeLess lists pairs of parallel, interchangeable pattern edges whose mapped edges must ascend by identity.
 	EdgeLess [][2]int
 
+	// Together holds, of a variant of a query with paths, by anchored order, one for a search of all variants at once:
+	// it was chosen with those of the other variants, so that many begin with the same steps (DESIGN A23). nil where
+	// nothing is searched so.
+	Together []Order
+
 	// Absent are negations that a backend may test while it searches. It need not: package negation tests all of them.
 	Absent []Absent
 

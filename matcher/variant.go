@@ -43,6 +43,18 @@ func (q *Query) Part(edge int) (edges, inner [2]int) {
 	return [2]int{v.first[edge], v.first[edge] + n}, [2]int{v.inner[edge], v.inner[edge] + n - 1}
 }
 
+// PathEnds returns the vertices of a variant at which a path begins or ends; none for any other query.
+func (q *Query) PathEnds() (ends []int) {
+	of := q.VariantOf()
+	if of == nil {
+		return nil
+	}
+	for _, p := range of.Paths() {
+		ends = append(ends, of.Edges[p].From, of.Edges[p].To)
+	}
+	return ends
+}
+
 // Variants returns the plain queries whose matches are those of a query with paths: one for each combination of
 // lengths, ascending. Each has q's name, version and settings. Its vertices are q's, then the inner ones, path by path;
 // its edges are q's, with those of a path in its place. A condition that reads a path is one for each of its edges;

@@ -9,6 +9,8 @@
 //	order   a backend emits by (anchor, request, row). The variants of a query are requests one behind the other, by
 //	        lengths, so that what comes is in the order of DESIGN S7: nothing is held back or sorted here
 //
+// The inner backend may search variants that are asked for together at once; see Plan.Together.
+//
 // What has no paths passes through. A search in which no query has paths costs one look at each request. Queries with
 // WITH do not come here: package groups searches the variants of those.
 package paths

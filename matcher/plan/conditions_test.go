@@ -35,6 +35,8 @@ func TestExplainConditions(t *testing.T) {
 			"WHERE a.risk > 5 AND b.risk > 5 AND t.amount > a.risk",
 		"where-text": "MATCH (a:Account)-[t:TRANSFER]->(m:Account)-[u:TRANSFER]->(b:Account) " +
 			"WHERE t.currency = u.currency AND 10 * u.amount >= 9 * t.amount",
+		"where-path": "MATCH (a)-[t:TRANSFER*2..3]->(b) " +
+			"WHERE motifd.increasing(t)",
 	} {
 		r, err := pattern.ParseRule([]byte(text), pattern.Options{Name: name, Directed: true},
 			pattern.Declared{Schema: schema})

@@ -8,7 +8,7 @@ import (
 	"motifd/matcher"
 )
 
-// paths plans a query with paths: each of its variants by itself.
+// paths plans a query with paths: each of its variants by itself, and their orders together.
 func (pl *Planner) paths(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, error) {
 	p := &matcher.Plan{Query: q, Directed: g.Directed()}
 	for _, v := range q.Variants() {
@@ -18,7 +18,14 @@ func (pl *Planner) paths(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, er
 		}
 		p.Variants = append(p.Variants, part)
 	}
-	p.Text = func() string { return explainPaths(p) }
+	steps, common := 0, 0
+	if mayJoin(p) {
+		pl.mu.Lock()
+		defer pl.mu.Unlock()
+		pl.st = pl.st.of(g)
+		steps, common = together(p.Variants, pl.st)
+	}
+	p.Text = func() string { return explainPaths(p, steps, common) }
 	return p, nil
 }
 
@@ -37,12 +44,30 @@ func planGroupVariants(p *matcher.Plan, g *dyngraph.Graph) error {
 	return nil
 }
 
-// explainPaths shows the plans of all variants, each under its lengths.
-func explainPaths(p *matcher.Plan) string {
+// mayJoin reports whether the variants of a query are worth a search of all at once. Those without conditions between
+// elements are not: their symmetries, and the memo of their last steps, save more. With symmetry constraints a step is
+// rarely one of several lengths, and whether there is any match the shortest tells.
+func mayJoin(p *matcher.Plan) bool {
+	n := len(p.Variants)
+	return n > 1 && p.Query.Unit == matcher.Embeddings && p.Query.Emit != matcher.EmitExists &&
+		!p.Variants[n-1].Query.OwnOnly()
+}
+
+// explainPaths shows the plans of all variants, each under its lengths. Their orders for a search of all at once have
+// so many steps together, and so many that are in others, too.
+func explainPaths(p *matcher.Plan, steps, common int) string {
 	q := p.Query
 	var b strings.Builder
-	fmt.Fprintf(&b, "query %s version %d: %d combinations of lengths, each searched as a pattern of its own\n", q.Name,
-		q.Version, len(p.Variants))
+	fmt.Fprintf(&b, "query %s version %d: %d combinations of lengths, each a pattern of its own\n", q.Name, q.Version,
+		len(p.Variants))
+	if common > 0 {
+		of := "updates"
+		if q.MaxMatches > 0 {
+			of = "deletions"
+		}
+		fmt.Fprintf(&b, "on the CPU the searches of %s share the steps that they begin with: up to %d of %d\n", of,
+			common, steps)
+	}
 	for _, e := range q.Paths() {
 		h := q.Edges[e].Hops
 		fmt.Fprintf(&b, "path %s: %d to %d edges\n", q.Edges[e].Name, h.Least, h.Most)
