@@ -24,6 +24,7 @@ type anchors struct {
 	view   dyngraph.View
 	reqs   []matcher.Request
 	rows   bool
+	leader []int       // by request: see Backend.leaders
 	orders []*compiled // what is requested; a plan may be there several times
 	round  uint64
 	found  []requested // by AnchorEntry.Note: what is requested of it
@@ -51,12 +52,13 @@ const maxStarts = 1 << 16
 
 // newAnchors returns the anchors of the requests that use selects, for rows or for counts. What it finds
 // holds until the next call, unless Backend.starts was taken.
-func (b *Backend) newAnchors(reqs []matcher.Request, use func(matcher.Request) bool, rows bool) *anchors {
+func (b *Backend) newAnchors(reqs []matcher.Request, use func(matcher.Request) bool, rows bool,
+	leader []int) *anchors {
 	b.rounds++
 	if len(b.starts) > maxStarts {
 		b.starts = nil
 	}
-	a := &anchors{b: b, view: b.g.View(dyngraph.New), reqs: reqs, rows: rows, round: b.rounds}
+	a := &anchors{b: b, view: b.g.View(dyngraph.New), reqs: reqs, rows: rows, leader: leader, round: b.rounds}
 	for i, r := range reqs {
 		if !use(r) {
 			continue
@@ -199,12 +201,16 @@ func (a *anchors) requested(fits *matcher.AnchorEntry[anchorOrder]) *requested {
 		}
 		o := c.count[f.Order]
 		if a.rows {
-			if o = c.rows[f.Order]; o == nil {
-				continue // another order's rows have it
-			}
+			o = c.rows[f.Order]
 		}
 		for _, r := range c.asked.requests {
-			starts = append(starts, start{r, o})
+			s := start{r, o}
+			if a.leader != nil && a.leader[r] >= 0 {
+				s = start{a.leader[r], c.lengths.trees[c.length][f.Order]}
+			}
+			if s.order != nil { // otherwise another order's search has it
+				starts = append(starts, s)
+			}
 		}
 	}
 	slices.SortStableFunc(starts, func(x, y start) int { return cmp.Compare(x.request, y.request) })

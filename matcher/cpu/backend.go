@@ -92,6 +92,7 @@ type Backend struct {
 	counted     uint64 // the last batch in which something was counted
 	views       ivm.Views
 	apart       bool           // tests: every anchor is searched by itself
+	byLength    bool           // tests: so is every variant of a query with paths
 	strategy    count.Strategy // tests: how patterns are counted
 	enumerates  bool           // tests: no pattern is made ready for counting
 	spaces      bool           // tests: each search has a candidate space from the start
@@ -108,6 +109,7 @@ type Backend struct {
 	perNet [2]uint64 // by side: steps that the last search for rows made for a net edge
 
 	alone uint64 // aloneSteps, or fewer in tests
+	joint bool   // some plans are searched together; see lengths
 
 	mu   sync.Mutex
 	idle []*searcher // workers between searches, with their caches
@@ -154,6 +156,8 @@ type compiled struct {
 	revisedIn         uint64       // the last batch that revised vertices which matter
 	canons            canons
 	keep              keeping
+	lengths           *lengths // nil where it is searched by itself
+	length            int      // index in lengths.parts
 }
 
 // New returns a backend without a graph.
@@ -228,6 +232,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 		b.plans[p] = c
 		b.forget() // the caches refer to list keys and count plans
 	}
+	b.findLengths(plans)
 	b.retainViews()
 	b.prepareWildcards()
 	b.listed = append(b.listed[:0:0], plans...)

@@ -77,10 +77,13 @@ func (b *Backend) searchTotals(ctx context.Context, sign dyngraph.Sign, reqs []m
 				return err
 			}
 			began = b.work.Now() - grouped
-			b.newAnchors(reqs, func(r matcher.Request) bool { return b.oneByOne(&r, phase) }, false).
+			b.newAnchors(reqs, func(r matcher.Request) bool { return b.oneByOne(&r, phase) }, false, nil).
 				groupTasks(phase, tasks)
 		} else {
-			b.newAnchors(reqs, func(r matcher.Request) bool { return b.how(r) == how }, how == byWitness).
+			if t.leader = nil; how == byCounting {
+				t.leader = b.leaders(reqs, matcher.WantCount)
+			}
+			b.newAnchors(reqs, func(r matcher.Request) bool { return b.how(r) == how }, how == byWitness, t.leader).
 				edgeTasks(sign, tasks)
 		}
 		prepared := (b.work.Now() - began) / int64(n)
@@ -92,7 +95,7 @@ func (b *Backend) searchTotals(ctx context.Context, sign dyngraph.Sign, reqs []m
 			if len(tasks[r]) == 0 && b.viewsAt(&reqs[r], phase) == nil {
 				continue
 			}
-			if err := t.total(&reqs[r], tasks[r], &results[r]); err != nil {
+			if err := t.total(r, reqs, tasks[r], &results[r]); err != nil {
 				return err
 			}
 		}

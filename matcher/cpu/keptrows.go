@@ -24,7 +24,7 @@ func (s *rowSearch) chooseWays(ctx context.Context) bool {
 	defer work.StopWith(ctx, &stop)()
 	for i := range s.reqs {
 		c := s.b.plans[s.reqs[i].Plan]
-		if !s.b.keepsRows(c, &s.reqs[i]) {
+		if s.isJoined(i) || !s.b.keepsRows(c, &s.reqs[i]) {
 			continue
 		}
 		if w := s.b.keptWay(c, &stop); w != nil {
@@ -83,6 +83,9 @@ func (s *rowSearch) noteWays() {
 		c, of := s.b.plans[s.reqs[i].Plan], &s.of[i]
 		switch {
 		case !s.b.keepsRows(c, &s.reqs[i]):
+		case s.isJoined(i): // it would have taken no more
+			of = &s.of[s.leader[i]]
+			c.keep.before.add(uint64(of.steps.Load()), uint64(of.anchors))
 		case of.way != nil:
 			s.b.noteKept(c, of.anchors)
 			of.endings.Release()

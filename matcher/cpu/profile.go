@@ -32,7 +32,7 @@ type ownProfile struct {
 type OrderProfile struct {
 	Query  *matcher.Query
 	Anchor int    // pattern edge that an update is tried against; -1 for a search from vertices
-	Shared bool   // the order has the steps that several anchors have in common, and nothing of the others
+	Shared bool   // the order has the steps that several have in common, and nothing of the others
 	Space  bool   // the order was chosen by a candidate space
 	Starts uint64 // anchors or roots that were tried
 	Levels []LevelProfile
@@ -140,11 +140,17 @@ type merger struct {
 }
 
 func (m *merger) add(o *program.Order, l *backtrack.Levels, s *space.Space) {
-	q := o.Plan.Query
-	x := OrderProfile{Query: q, Anchor: o.Anchor, Shared: o.Members != nil, Space: s != nil, Starts: l.Starts}
-	key := fmt.Sprintf("%q %d %d %d %v %v", q.Name, len(q.Vertices), len(q.Edges), o.Anchor, x.Shared, x.Space)
+	q, anchor := o.Plan.Query, o.Anchor
+	if o.First != nil {
+		q, anchor = o.First.Plan.Query, o.First.Order.Edge
+	}
+	x := OrderProfile{Query: q, Anchor: anchor, Shared: o.GoesOn(), Space: s != nil, Starts: l.Starts}
+	key := fmt.Sprintf("%q %d %d %d %v %v", q.Name, len(q.Vertices), len(q.Edges), anchor, x.Shared, x.Space)
 	for d := range o.Steps {
 		v := o.Steps[d].Vertex
+		if o.First != nil {
+			v = o.First.Order.Steps[d].Vertex
+		}
 		level := LevelProfile{Vertex: v, Fit: -1, Level: l.Steps[d]}
 		if s != nil {
 			level.Fit = s.Candidates[v]

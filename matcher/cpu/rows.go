@@ -42,6 +42,8 @@ type rowSearch struct {
 	ends    []int // of chunks, in nets
 	left    anchorsLeft
 	endings backtrack.Memo
+	leader  []int                  // by request; see Backend.leaders
+	narrow  []uint32               // room for rows of a variant
 	come    matcher.SearchProgress // of the net edges, those that were searched but for parts which other workers have
 	emission
 
@@ -75,6 +77,7 @@ type rowRequest struct {
 	way     *keptWay       // nil without a kept space
 	endings backtrack.Memo // of its orders
 	anchors int
+	lengths *lengths // of a leader: the group has the rows of all of them
 }
 
 // emission is where groups go.
@@ -86,12 +89,13 @@ type emission struct {
 
 func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request, results []matcher.Result,
 	emit func(matcher.Group) error, over matcher.Exceeded) error {
-	a := b.newAnchors(reqs, func(r matcher.Request) bool { return r.Want == matcher.WantRows }, true)
+	leader := b.leaders(reqs, matcher.WantRows)
+	a := b.newAnchors(reqs, func(r matcher.Request) bool { return r.Want == matcher.WantRows }, true, leader)
 	if len(a.orders) == 0 {
 		return nil
 	}
 	s := &rowSearch{b: b, reqs: reqs, of: make([]rowRequest, len(reqs)), endings: backtrack.Memo{Shared: &b.shared},
-		emission: emission{results, emit, over}}
+		emission: emission{results, emit, over}, leader: leader}
 	s.work.L, s.emitter.L = &s.mu, &s.mu
 	if !s.chooseWays(ctx) {
 		return ctx.Err()
@@ -117,7 +121,10 @@ func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []mat
 	b.starts = nil
 	for i, r := range reqs {
 		if r.Want == matcher.WantRows {
-			s.of[i].layout = b.plans[r.Plan].layout
+			c := b.plans[r.Plan]
+			if s.of[i].layout = c.layout; s.isJoined(i) && leader[i] == i {
+				s.of[i].lengths, s.of[i].layout = c.lengths, c.lengths.layout
+			}
 		}
 	}
 	defer context.AfterFunc(ctx, s.fail)()
@@ -252,6 +259,9 @@ func (s *rowSearch) emitGroup(ctx context.Context, g *group) error {
 	}
 	if take > 0 || g.rows.Err != nil {
 		err := s.each(ctx, g, take, func(rows matcher.Rows) error {
+			if of.lengths != nil {
+				return s.emitLengths(g, of.lengths, rows)
+			}
 			return s.emit(matcher.Group{Request: g.request, Order: g.order, Rows: rows})
 		})
 		if err != nil {
@@ -260,7 +270,9 @@ func (s *rowSearch) emitGroup(ctx context.Context, g *group) error {
 	} else {
 		g.rows.Close()
 	}
-	r.Count = r.Count.Add(matcher.CountOf(take))
+	if of.lengths == nil {
+		r.Count = r.Count.Add(matcher.CountOf(take))
+	}
 	if r.Truncated = req.Limit > 0 && of.emitted.Add(take) == req.Limit; r.Truncated {
 		of.closed.Store(true)
 	}

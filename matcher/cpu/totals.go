@@ -25,7 +25,9 @@ type totals struct {
 	taken atomic.Bool // own is at work
 	stop  atomic.Bool // of the request at hand
 	unset func() bool // ends the watch over ctx
-	run   *tasksRun   // of the request at hand
+	// leader tells of each request with whose it is counted one by one; see Backend.leaders.
+	leader []int
+	run    *tasksRun // of the request at hand
 }
 
 // begin makes ready for the tasks of another request.
@@ -75,7 +77,8 @@ func (t *totals) done(s *searcher, own bool) {
 }
 
 // total answers one request: what its views have counted, and its tasks.
-func (t *totals) total(req *matcher.Request, tasks []task, result *matcher.Result) error {
+func (t *totals) total(request int, reqs []matcher.Request, tasks []task, result *matcher.Result) error {
+	req := &reqs[request]
 	var less matcher.Count
 	views := t.b.viewsAt(req, t.phase)
 	if views != nil {
@@ -95,7 +98,7 @@ func (t *totals) total(req *matcher.Request, tasks []task, result *matcher.Resul
 		result.Count, result.Witness = matcher.Count{}, nil
 		return nil
 	}
-	if req.Want == matcher.WantCount {
+	if req.Want == matcher.WantCount && (t.leader == nil || t.leader[request] < 0) { // trees have all embeddings
 		result.Count = t.b.plans[req.Plan].inUnits(result.Count)
 	}
 	return nil

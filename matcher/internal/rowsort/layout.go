@@ -28,16 +28,42 @@ func NewLayout(view dyngraph.View, p *matcher.Plan) *Layout {
 			l.Determined = false
 		}
 	}
+	behind := make([]int, l.Edges)
+	for i, e := range p.Query.Edges {
+		behind[i] = 1 + max(e.From, e.To)
+	}
+	l.findLater(behind)
+	return l
+}
+
+// NewJointLayout returns the layout of the rows of several plans together: the plan's number in the first column, then
+// its vertices and edges, with room for those of the last plan, which has most. A column that a plan has no vertex or
+// edge for is equal in all of its rows.
+func NewJointLayout(view dyngraph.View, plans []*matcher.Plan) *Layout {
+	most := plans[len(plans)-1].Query
+	l := &Layout{View: view, Vertices: 1 + len(most.Vertices), Edges: len(most.Edges), Determined: true}
+	behind := make([]int, l.Edges)
+	for _, p := range plans {
+		l.Determined = l.Determined && NewLayout(view, p).Determined
+		for i, e := range p.Query.Edges {
+			behind[i] = max(behind[i], 2+max(e.From, e.To))
+		}
+	}
+	l.findLater(behind)
+	return l
+}
+
+// findLater fills in later: behind is, by edge, how many first vertices hold its ends.
+func (l *Layout) findLater(behind []int) {
 	for k := range l.Vertices + 1 {
 		var columns []int
-		for i, e := range p.Query.Edges {
-			if !l.Determined || max(e.From, e.To) >= k {
+		for i, n := range behind {
+			if !l.Determined || n > k {
 				columns = append(columns, l.Vertices+i)
 			}
 		}
 		l.later = append(l.later, columns)
 	}
-	return l
 }
 
 // Width returns the number of columns of a row.

@@ -89,7 +89,7 @@ func (s *Search) narrow(st *program.Step, f *frame, l neighbors.List) (done, ok 
 	f.nbr, f.ent[0] = nbrs, ents
 	f.valid, f.none = false, len(nbrs) == 0 // another visit may have another interval
 	looks, last := 1, len(s.order.Steps)-1
-	if st == &s.order.Steps[last] && s.order.Members == nil && !s.pairs && !st.MapsFirst {
+	if st == &s.order.Steps[last] && !s.order.GoesOn() && !s.pairs && !st.MapsFirst {
 		looks = bits.OnesCount64(f.open) // see lastFitting
 	}
 	return true, s.StepBy(looks * (n - unseen - len(nbrs)))

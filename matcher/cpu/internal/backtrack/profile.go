@@ -112,7 +112,7 @@ func (s *Search) extendSpecial(d int, lo, hi uint32) (done, going bool) {
 func (s *Search) extendProfiled(d int, lo, hi uint32) bool {
 	p, o := &s.profile, s.order
 	l, outer, steps, matches := p.of(o), p.deeper, s.Steps, s.matches()
-	complete := d == len(o.Steps) && o.Members == nil
+	complete := d == len(o.Steps) && !o.GoesOn()
 	if lo == 0 && d > 0 && !complete {
 		l.Steps[d-1].Mapped++
 	}
@@ -120,7 +120,7 @@ func (s *Search) extendProfiled(d int, lo, hi uint32) bool {
 	going := s.extendWithin(d, lo, hi)
 	took := spent{s.Steps - steps, s.matches() - matches}
 	l.Steps[min(d, len(o.Steps)-1)].Tried += took.steps - p.deeper.steps
-	if o.Members == nil { // the last steps are mostly mapped in one go
+	if !o.GoesOn() { // the last steps are mostly mapped in one go
 		l.Steps[len(o.Steps)-1].Mapped += took.matches - p.deeper.matches
 	}
 	p.deeper = spent{outer.steps + took.steps, outer.matches + took.matches}

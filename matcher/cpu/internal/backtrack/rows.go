@@ -15,6 +15,9 @@ func (s *Search) rowAs(form *program.Form) []uint32 {
 	for j, c := range form.Columns {
 		s.formed[j] = s.row[c]
 	}
+	if form.Tag >= 0 {
+		s.formed[0] = uint32(form.Tag)
+	}
 	return s.formed[:]
 }
 

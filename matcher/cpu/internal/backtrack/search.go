@@ -74,7 +74,7 @@ func (s *Search) Start(o *program.Order) *program.Order {
 		o = o.Revising
 	}
 	s.order, s.class, s.Stopped, s.Tripped = o, nil, false, false
-	s.jump(s.shared.Jumps && o.Members == nil)
+	s.jump(s.shared.Jumps && !o.GoesOn() && o.Parent == nil)
 	s.edges, s.pairs = s.row[len(o.Plan.Query.Vertices):], s.maybePairs()
 	if o.Columns != nil {
 		s.startReading(o)
@@ -157,8 +157,11 @@ func (s *Search) extendWithin(d int, lo, hi uint32) bool {
 		}
 	}
 	if d == len(s.order.Steps) {
-		if s.order.Members != nil {
+		switch o := s.order; {
+		case o.Members != nil:
 			return s.extendMembers()
+		case o.Branches != nil:
+			return s.extendBranches(d)
 		}
 		return s.match()
 	}
@@ -191,7 +194,7 @@ func (s *Search) extendWithin(d int, lo, hi uint32) bool {
 	if st.Tested && !s.confine(st, &f.readFrame) {
 		return true
 	}
-	if d+1 == len(s.order.Steps) && s.order.Members == nil && !s.pairs {
+	if d+1 == len(s.order.Steps) && !s.order.GoesOn() && !s.pairs {
 		if !st.Tested {
 			return s.lastOf(st, f, from, to)
 		}

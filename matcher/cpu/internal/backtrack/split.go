@@ -31,6 +31,9 @@ func (s *Search) share(d int) {
 		if s.class != nil && l < len(s.class.Steps) {
 			o, row = s.class, &s.common
 		}
+		for o.Parent != nil && l < len(o.Parent.Steps) { // all that goes on from there is given away, too
+			o = o.Parent
+		}
 		f := &s.frames[o.Steps[l].Slot]
 		left := f.end - f.next
 		if left <= 0 {

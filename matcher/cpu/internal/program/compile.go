@@ -26,6 +26,14 @@ type Order struct {
 	// member.
 	Members       []*Order
 	SharedColumns []int
+	// Branches are the orders that go on from this one, each with its steps and one more, in a prefix tree of orders
+	// (see CompileTogether); Parent is the one that this one goes on from. nil otherwise.
+	Branches []*Order
+	Parent   *Order
+	// Wide is the number of columns of a row of a prefix tree; 0 for the plan's. First is the first of the orders that
+	// the steps are of: what they map is called as in its plan.
+	Wide  int
+	First *First
 	// Forms are the rows that a match yields. Where there are Variants, each has some of them.
 	Forms []Form
 	// Variants are the conditions that a match must meet to yield rows. nil for a query without any between elements,
@@ -101,6 +109,8 @@ type Form struct {
 	Columns []int
 	// Last are the row columns that the last step fills, and the last two, vertices first.
 	Last [2][]uint16
+	// Tag is what the first column holds in a prefix tree: which of the plans the match is of. -1 elsewhere.
+	Tag int
 }
 
 // Compile compiles an order. With symmetric the plan's symmetry constraints hold: one match of each orbit is found.
@@ -188,7 +198,7 @@ func compile(p *matcher.Plan, m *matcher.Member, f candidates.Source, keys *List
 
 // formOf returns the form of an order's matches under an automorphism, given as a Form's Columns.
 func (o *Order) formOf(columns []int) Form {
-	f := Form{Columns: columns}
+	f := Form{Columns: columns, Tag: -1}
 	for n := 1; n <= min(len(f.Last), len(o.Steps)); n++ {
 		f.Last[n-1] = o.columnsOf(o.Steps[len(o.Steps)-n:])
 		if columns != nil {
@@ -268,7 +278,15 @@ func before(o *matcher.Order, v, i int) bool {
 }
 
 // Width returns the number of columns of a row.
-func (o *Order) Width() int { return len(o.Plan.Query.Vertices) + len(o.Plan.Query.Edges) }
+func (o *Order) Width() int {
+	if o.Wide > 0 {
+		return o.Wide
+	}
+	return len(o.Plan.Query.Vertices) + len(o.Plan.Query.Edges)
+}
+
+// GoesOn reports whether other orders go on behind the last step.
+func (o *Order) GoesOn() bool { return o.Members != nil || o.Branches != nil }
 
 // Dirs returns the directions in which the earlier vertex may see the back edge.
 func (b *BackEdge) Dirs() []dyngraph.Dir {

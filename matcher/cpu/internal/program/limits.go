@@ -33,6 +33,9 @@ type Limit struct {
 	Kind  LimitKind
 	By    int64 // of AtMost, AtLeast, Below and Above
 	Sum   *Sum  // of OfSum
+	// asked is what conditions ask for themselves where the closed matrix may say more: By is not to be beyond it. Only
+	// CompileTogether fills it in.
+	asked int64
 }
 
 // LimitKind says how a Limit confines x.
@@ -137,6 +140,15 @@ type bound struct {
 // newDifferences returns the closed difference-bound matrix of the conditions and the window over the pattern's edges.
 // within is in milliseconds; 0 is no window.
 func newDifferences(conditions []matcher.Condition, within int64, edges int) *differences {
+	d := openDifferences(conditions, within, edges)
+	if len(d.values) <= maxClosed {
+		d.close()
+	}
+	return d
+}
+
+// openDifferences is newDifferences with the matrix not closed.
+func openDifferences(conditions []matcher.Condition, within int64, edges int) *differences {
 	d := &differences{rest: make([]bool, len(conditions))}
 	for i := range conditions {
 		c := &conditions[i]
@@ -174,9 +186,6 @@ func newDifferences(conditions []matcher.Condition, within int64, edges int) *di
 				d.bound(y, x, within)
 			}
 		}
-	}
-	if len(d.values) <= maxClosed {
-		d.close()
 	}
 	return d
 }
