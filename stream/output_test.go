@@ -81,6 +81,7 @@ func TestS11TheLimitOnOutputSurvivesCrashes(t *testing.T) {
 
 // TestS11OutputIsBoundedAsItIsWritten: however many goroutines encode, a query writes little more than its limit.
 func TestS11OutputIsBoundedAsItIsWritten(t *testing.T) {
+	matchertest.NotUnderRace(t, "the tests of encoding side by side have the same goroutines")
 	const limit = 8 << 20
 	for _, threads := range []int{1, 4} {
 		out := &streamtest.MemOutput{}

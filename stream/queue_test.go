@@ -7,10 +7,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/matcher/matchertest"
 )
 
 // TestQueueIsASlice plays a queue against a slice: puts while there is room, takes, and puts that find none.
 func TestQueueIsASlice(t *testing.T) {
+	matchertest.NotUnderRace(t, "it has one goroutine")
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))

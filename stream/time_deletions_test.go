@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/dyngraph"
+	"motifd/matcher/matchertest"
 	"motifd/stream"
 	"motifd/stream/streamtest"
 )
@@ -16,6 +17,7 @@ import (
 // TestS20AgainstDeletions compares a stream whose edges expire with the same one that deletes them by updates, at the
 // recorded horizons, and has no late updates: the same matches come and go in each batch.
 func TestS20AgainstDeletions(t *testing.T) {
+	matchertest.NotUnderRace(t, "the crash tests have the same goroutines")
 	for seed := range uint64(12) {
 		rng := rand.New(rand.NewPCG(seed, 21))
 		time := keep(1+rng.Int64N(200), 1+rng.Int64N(200))

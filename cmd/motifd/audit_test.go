@@ -97,6 +97,7 @@ func audited(t *testing.T, dir string, args ...string) (report audit.Report, cod
 // TestS5Audit runs a daemon several times on random updates, with a log that is shorter than the stream: what was
 // emitted agrees with the graph, from every base, and queries that cannot be added up are left out by name.
 func TestS5Audit(t *testing.T) {
+	matchertest.NotUnderRace(t, "it runs commands one after the other")
 	var early, late, cut int // baselines before the log, at a registration in it; batches beyond the cap
 	seen := func() bool { return early > 0 && late > 0 && cut > 0 }
 	matchertest.ForSeedsUntil(t, 4, seen, func(t *testing.T, rng *rand.Rand) {
@@ -152,6 +153,7 @@ func TestS5Audit(t *testing.T) {
 // TestAuditFindsADifference changes the number of positives that a batch has in the log, which no checksum tells after
 // it: the audit names the query, and what it expected and found.
 func TestAuditFindsADifference(t *testing.T) {
+	matchertest.NotUnderRace(t, "it runs commands one after the other")
 	t.Parallel()
 	dir := write(t, map[string]string{"motifd.yaml": fileConfig, "in.jsonl": edgeJSON("+", "a", "b") +
 		edgeJSON("+", "b", "a") + edgeJSON("+", "c", "d") + edgeJSON("+", "d", "c")})

@@ -82,6 +82,7 @@ func TestExplainRecipes(t *testing.T) {
 // TestExplainAnalyze holds that the plan is that for the graph behind the sample, and that the costs are those of
 // `query validate`.
 func TestExplainAnalyze(t *testing.T) {
+	matchertest.NotUnderRace(t, "it runs commands one after the other")
 	t.Parallel()
 	dir := write(t, map[string]string{"pair.cypher": "MATCH (a:A)-[:T]->(b:B)-[:T]->(c:A)"})
 	var lines strings.Builder
@@ -102,6 +103,7 @@ func TestExplainAnalyze(t *testing.T) {
 // TestExplainLevels holds that the levels of a search end with its matches: of a whole graph, of a sample, and of a
 // count, which has none.
 func TestExplainLevels(t *testing.T) {
+	matchertest.NotUnderRace(t, "it runs commands one after the other")
 	t.Parallel()
 	graph, updates := randomStream(7, 20, 60, 40)
 	dir := write(t, map[string]string{"g.txt": graph, "u.txt": updates, "path.cypher": "MATCH (a:`0`)--(b)--(c)--(d)"})

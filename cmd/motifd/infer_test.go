@@ -7,11 +7,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/matcher/matchertest"
 )
 
 // TestPropertiesAreInferred holds that a replay and a match with --properties=infer put out what they do with the
 // declarations that they show, and that these are what the updates have.
 func TestPropertiesAreInferred(t *testing.T) {
+	matchertest.NotUnderRace(t, "it runs commands one after the other")
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	_, good := valuedLines(rng, 300, false)

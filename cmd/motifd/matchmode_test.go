@@ -4,11 +4,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/matcher/matchertest"
 )
 
 // TestMatchModes holds what --match-mode does in each command: the counts of `match` on a path and one more edge, what
 // `explain` says, and what is refused. TestReplayWithADaemonsSettings has the daemon and `replay`.
 func TestMatchModes(t *testing.T) {
+	matchertest.NotUnderRace(t, "it runs commands one after the other")
 	t.Parallel()
 	dir := write(t, map[string]string{
 		"graph.txt":   "v 0\nv 1\nv 2\nv 3\ne 0 1\ne 1 2\ne 2 3\n",

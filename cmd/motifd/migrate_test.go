@@ -7,11 +7,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/matcher/matchertest"
 )
 
 // TestMigrateToEdgeIDs: a daemon of edge_identity: ends stops, its checkpoint is migrated, and one of edge_identity: id
 // goes on in the input where the former one was.
 func TestMigrateToEdgeIDs(t *testing.T) {
+	matchertest.NotUnderRace(t, "it runs commands one after the other")
 	t.Parallel()
 	const config = `graph: {edge_identity: IDENTITY}
 input: {file: {path: in.jsonl}}

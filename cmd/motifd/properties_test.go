@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/matcher/matchertest"
 )
 
 const propertiesYAML = `edges: {T: {amount: decimal(2), ts: timestamp}, "*": {flag: bool}}`
@@ -79,6 +81,7 @@ func TestS15PropertiesThroughTheDaemon(t *testing.T) {
 }
 
 func TestPropertiesFlags(t *testing.T) {
+	matchertest.NotUnderRace(t, "it runs commands one after the other")
 	t.Parallel()
 	dir := write(t, map[string]string{"big.cypher": bigCypher, "plain.cypher": "MATCH (a)-[t:T]->(b)"})
 	for _, c := range []struct {

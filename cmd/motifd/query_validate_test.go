@@ -134,6 +134,7 @@ queries:
 
 // TestQueryValidateRefuses holds that flags that exclude each other, or are out of range, are refused by name.
 func TestQueryValidateRefuses(t *testing.T) {
+	matchertest.NotUnderRace(t, "it runs commands one after the other")
 	t.Parallel()
 	dir := write(t, map[string]string{"a.cypher": "MATCH (a)-[t:T]->(b)", "u.jsonl": "{\n", "c.yaml": `
 input: {format: json, file: {path: "-"}}

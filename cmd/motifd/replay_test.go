@@ -53,6 +53,7 @@ func randomStream(seed uint64, vertices, edges, updates int) (graph, stream stri
 // TestReplay holds that a replay's output depends on the files and the batch size alone: neither on threads nor on the
 // backend, and that its sums are those of the summary.
 func TestReplay(t *testing.T) {
+	matchertest.NotUnderRace(t, "it runs commands one after the other")
 	t.Parallel()
 	graph, updates := randomStream(3, 40, 150, 400)
 	dir := write(t, map[string]string{"g.txt": graph, "u.txt": updates, "triangle.txt": triangle,

@@ -49,15 +49,15 @@ func envNumber(t *testing.T, name string, otherwise uint64) uint64 {
 // long form.
 func TestP3Torture(t *testing.T) {
 	seed := envNumber(t, "TORTURE_SEED", rand.Uint64())
-	usual := uint64(8)
+	usual, modes := uint64(8), []string{"changelog", "upsert"}
 	if matchertest.Quick(t) {
-		usual = 4
+		usual, modes = 4, modes[:1]
 	}
 	kills := int(envNumber(t, "TORTURE_KILLS", usual))
 	restarts := int(envNumber(t, "TORTURE_RESTARTS", 1))
 	t.Logf("seed %d", seed)
 	b := brokertest.Start(t, nil)
-	for i, mode := range []string{"changelog", "upsert"} {
+	for i, mode := range modes {
 		t.Run(mode, func(t *testing.T) {
 			x := &torture{
 				t: t, b: b, read: consumer(b), mode: mode, kills: kills, restarts: restarts,
