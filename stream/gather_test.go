@@ -292,10 +292,11 @@ func TestP4RecordsThatWaitAreBounded(t *testing.T) {
 // clock that stands still while a goroutine has something to do: in small groups as in large ones nearly as much less
 // as there are encoders.
 func TestSmallGroupsAreEncodedSideBySide(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestS7GroupsOfAnySizeEncodedSideBySide has the same goroutines")
 	matchertest.ForSeeds(t, 1, func(t *testing.T, rng *rand.Rand) {
 		for _, size := range []int{4, 700} {
 			p, qs := newPlayer(t, rng, func() int { return 10 }), edgeQueries(t)
-			for p.records() < 1000*matchertest.Enough(t, 40) {
+			for p.records() < 40_000 {
 				p.group(rng, qs[rng.IntN(2)], 1+rng.IntN(2*size))
 			}
 			all := time.Duration(p.records()) * time.Microsecond
