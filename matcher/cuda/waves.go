@@ -26,7 +26,7 @@ type waves struct {
 	// of their rows in order. An anchor's tasks stay together. It returns no task if no further anchor has any. A
 	// task's anchor is its Net.
 	fill func(some []kernels.Task, from, to uint32, size int) (tasks []kernels.Task, groups []rowGroup)
-	// About so many tasks have the anchors in [from, before).
+	// tasks is the estimated number of tasks of the anchors in [from, before).
 	tasks  int
 	before uint32
 	// take receives the rows of a group, in order, in one call or several. They are valid during the call.

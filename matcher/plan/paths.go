@@ -53,8 +53,8 @@ func mayJoin(p *matcher.Plan) bool {
 		!p.Variants[n-1].Query.OwnOnly()
 }
 
-// explainPaths shows the plans of all variants, each under its lengths. Their orders for a search of all at once have
-// so many steps together, and so many that are in others, too.
+// explainPaths shows the plans of all variants, each under its lengths. steps is the number of steps of their orders
+// for a search of all at once, common the number of these that another order shares (see together).
 func explainPaths(p *matcher.Plan, steps, common int) string {
 	q := p.Query
 	var b strings.Builder
