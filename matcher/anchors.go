@@ -18,6 +18,10 @@ type Anchors[T any] struct {
 	masks    [8]int
 	// wide are the keys of byLabels with alternatives of labels, which no mask stands for.
 	wide []labelTriple
+	// sieve has a bit for the hash of each key of byLabels: most updates of a graph with many labels fit no plan, and
+	// cost no look-up in a map.
+	sieve []uint64
+	none  AnchorEntry[T] // of the updates that the sieve holds back
 	// found caches the look-ups since the plans changed. Label combinations that match the same keys of byLabels share
 	// an entry, so a label that no plan names costs no list.
 	found  map[labelTriple]*AnchorEntry[T]
@@ -100,6 +104,53 @@ func (a *Anchors[T]) Set(plans []*Plan, of func(i, order int) T) {
 			a.remove(anchorLabels(p, o), x, o)
 		}
 	}
+	a.sift()
+}
+
+// The sieve has sieveBits bits for each key, as a power of two between the least and the most.
+const (
+	sieveBits      = 16
+	leastSieveBits = 1 << 10
+	mostSieveBits  = 1 << 20
+)
+
+// sift makes the sieve.
+func (a *Anchors[T]) sift() {
+	n := leastSieveBits
+	for n < mostSieveBits && n < sieveBits*len(a.byLabels) {
+		n *= 2
+	}
+	if len(a.sieve) != n/64 {
+		a.sieve = make([]uint64, n/64)
+	}
+	clear(a.sieve)
+	for k := range a.byLabels {
+		h := k.hash()
+		a.sieve[h>>6&uint32(n/64-1)] |= 1 << (h & 63)
+	}
+}
+
+// hash returns a hash of the labels.
+func (k labelTriple) hash() uint32 {
+	h := (uint64(k.from)<<32 ^ uint64(k.edge)<<17 ^ uint64(k.to)) * 0x9e3779b97f4a7c15
+	return uint32(h >> 40)
+}
+
+// MayFit reports whether an update with these labels may fit some plan; where it does not, Of lists nothing.
+func (a *Anchors[T]) MayFit(from, edge, to dyngraph.LabelID) bool {
+	if len(a.wide) > 0 {
+		return true
+	}
+	k := labelTriple{from, edge, to}
+	for mask, count := range a.masks {
+		if count == 0 {
+			continue
+		}
+		if h := k.wild(mask).hash(); a.sieve[h>>6&uint32(len(a.sieve)-1)]>>(h&63)&1 != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // enter adds an anchor under its labels.
@@ -167,6 +218,9 @@ func (k labelTriple) wild(mask int) labelTriple {
 
 // Of returns the entry of updates with these labels. The index owns it; it is valid until Set.
 func (a *Anchors[T]) Of(from, edge, to dyngraph.LabelID) *AnchorEntry[T] {
+	if !a.MayFit(from, edge, to) {
+		return &a.none
+	}
 	k := labelTriple{from, edge, to}
 	entry := a.found[k]
 	if entry == nil {

@@ -12,11 +12,12 @@ import (
 	"motifd/matcher/matchertest"
 )
 
-// randomAnchors returns a plan with nothing but what the index of anchors looks at.
-func randomAnchors(rng *rand.Rand) *matcher.Plan {
+// randomAnchors returns a plan with nothing but what the index of anchors looks at. kinds of labels it has are 5 for
+// single ones, 6 for any label, too, and 8 for alternatives.
+func randomAnchors(rng *rand.Rand, kinds int) *matcher.Plan {
 	label := func() dyngraph.LabelID {
-		return []dyngraph.LabelID{0, 1, 2, 3, matcher.AnyLabel, matcher.UnknownLabel, matcher.LabelSet(0, 1),
-			matcher.LabelSet(1, 2, 4)}[rng.IntN(8)]
+		return []dyngraph.LabelID{0, 1, 2, 3, matcher.UnknownLabel, matcher.AnyLabel, matcher.LabelSet(0, 1),
+			matcher.LabelSet(1, 2, 4)}[rng.IntN(kinds)]
 	}
 	p := &matcher.Plan{}
 	n := 2 + rng.IntN(4)
@@ -45,10 +46,11 @@ func TestAnchorsAgainstAll(t *testing.T) {
 		var index matcher.Anchors[int]
 		var plans []*matcher.Plan
 		names := map[*matcher.Plan]int{}
+		kinds := []int{5, 6, 8}[rng.IntN(3)]
 		for range 30 {
 			plans = slices.DeleteFunc(plans, func(*matcher.Plan) bool { return rng.IntN(4) == 0 })
 			for range rng.IntN(6) {
-				p := randomAnchors(rng)
+				p := randomAnchors(rng, kinds)
 				names[p] = len(names)
 				plans = slices.Insert(plans, rng.IntN(len(plans)+1), p)
 			}

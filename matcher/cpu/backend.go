@@ -189,7 +189,7 @@ func (b *Backend) Load(g *dyngraph.Graph) error {
 	b.neighbors.Load(int(g.IDBound()))
 	b.neighbors.Keys, b.neighbors.Workers = b.columns, b.opt.Threads
 	b.forget()
-	b.nets, b.counted = program.NetEdges{}, 0
+	b.nets, b.counted = program.NetEdges{MayFit: b.anchors.MayFit}, 0
 	b.views.Reset(g, &b.nets)
 	return nil
 }
@@ -239,6 +239,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	live := slices.DeleteFunc(slices.Clone(plans), b.filter.Dormant)
 	b.anchors.Set(live, func(i, order int) anchorOrder { return newAnchorOrder(b.plans[live[i]], order) })
 	b.revised.Set(live, func(i, order int) revisedAt { return revisedAt{b.plans[live[i]], order} })
+	b.nets.Prepared()
 	b.summed, b.nets.KeepOrders, b.kept = 0, false, 0
 	for _, c := range b.plans {
 		if c.keep.way != nil {

@@ -15,6 +15,9 @@ type NetEdges struct {
 	recent  [256]groupEntry // direct-mapped cache of groups, by a hash of the triple
 	Touched []*NetGroup     // groups that have edges of the staged batch
 	wide    []*wideNetGroup // groups that Touched does not list: one for each kind of wide pattern edge
+	// MayFit reports whether the labels are those of a pattern edge that is counted: other net edges are in no group.
+	// It is asked with the labels of a Triple.
+	MayFit func(from, edge, to dyngraph.LabelID) bool
 	// KeepOrders fills in the orders of all groups, not only of those whose label has parallel edges.
 	KeepOrders bool
 }
@@ -39,11 +42,13 @@ type NetGroup struct {
 	Kept        bool         // the group outlives a clean-up: a maintained view reads it
 }
 
-// groupEntry caches the group of a triple, as the edge has it. swap has all bits set if the ends change places in it.
+// groupEntry caches the group of a triple, as the edge has it; nil for one that fits no pattern edge. swap has all bits
+// set if the ends change places in it.
 type groupEntry struct {
 	Triple
-	swap  dyngraph.VertexID
-	group *NetGroup
+	filled bool
+	swap   dyngraph.VertexID
+	group  *NetGroup
 }
 
 // readTogether is the number of net edges whose end labels are loaded in one loop, so that cache misses overlap.
@@ -87,12 +92,17 @@ func (n *NetEdges) Group(k Triple) *NetGroup {
 
 // fill sets the entry to the group of a triple.
 func (w *groupEntry) fill(n *NetEdges, k Triple, directed bool) {
-	w.Triple, w.swap = k, 0
+	w.Triple, w.filled, w.swap, w.group = k, true, 0, nil
 	if k.From > k.To && !directed {
 		k.From, k.To, w.swap = k.To, k.From, ^w.swap
 	}
-	w.group = n.Group(k)
+	if n.MayFit == nil || n.MayFit(k.From, k.Edge, k.To) {
+		w.group = n.Group(k)
+	}
 }
+
+// Prepared is to be called when MayFit answers otherwise than before, while no batch is staged.
+func (n *NetEdges) Prepared() { clear(n.recent[:]) }
 
 // Read groups the net edges of a batch, whose deletions are phase batch.
 func (n *NetEdges) Read(g *dyngraph.Graph, d *dyngraph.Delta, batch uint64) {
@@ -115,10 +125,13 @@ func (n *NetEdges) Read(g *dyngraph.Graph, d *dyngraph.Delta, batch uint64) {
 			}
 			k := Triple{ends[i][0], e.Label, ends[i][1]}
 			entry := &n.recent[(uint32(k.From)*9+uint32(k.Edge)*81+uint32(k.To))%uint32(len(n.recent))]
-			if entry.group == nil || entry.Triple != k {
+			if !entry.filled || entry.Triple != k {
 				entry.fill(n, k, g.Directed())
 			}
 			at := entry.group
+			if at == nil {
+				continue
+			}
 			if at.batch != batch {
 				at.batch, at.Pairs[0], at.Pairs[1] = batch, at.Pairs[0][:0], at.Pairs[1][:0]
 				at.Orders[0], at.Orders[1] = at.Orders[0][:0], at.Orders[1][:0]
