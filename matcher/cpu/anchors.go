@@ -135,7 +135,7 @@ func (a *anchors) groupTasks(phase uint64, tasks [][]task) {
 	}
 	bits, words := a.b.filter.Bits(), a.b.filter.Words()
 	for _, g := range a.b.nets.Touched {
-		pairs, orders := g.In(phase), g.Orders[phase&1]
+		pairs, places := g.In(phase), g.Orders[phase&1]
 		if len(pairs) == 0 {
 			continue
 		}
@@ -149,15 +149,19 @@ func (a *anchors) groupTasks(phase uint64, tasks [][]task) {
 			if f.c.asked.round != a.round {
 				continue
 			}
-			o := f.c.count[fits[k].Order]
+			orders := f.c.count
+			if f.c.each != nil {
+				orders = f.c.each
+			}
+			o := orders[fits[k].Order]
 			for _, r := range f.c.asked.requests {
 				req := &a.reqs[r]
 				grown := a.b.viewsAt(req, phase) != nil
 				ts, x, y := tasks[r], &o.Steps[0], &o.Steps[1]
 				for i, p := range pairs {
 					order := uint32(0)
-					if len(orders) > 0 { // some plan has conditions, or the label has parallel edges
-						order = orders[i]
+					if len(places) > 0 { // some plan needs them, or the label has parallel edges
+						order = places[i]
 					}
 					if grown || x.Test.Of(bits[int(p.From)*words:]) && y.Test.Of(bits[int(p.To)*words:]) &&
 						a.b.meets(o.AnchorTest, order) {

@@ -94,10 +94,12 @@ type Backend struct {
 	apart       bool           // tests: every anchor is searched by itself
 	byLength    bool           // tests: so is every variant of a query with paths
 	strategy    count.Strategy // tests: how patterns are counted
-	enumerates  bool           // tests: no pattern is made ready for counting
+	oneByOnes   bool           // tests: no pattern is made ready for counting
 	spaces      bool           // tests: each search has a candidate space from the start
 	keepsAll    bool           // tests: no kept space is refused
 	trials      uint64         // tests: what trial returns; 0 for an estimate
+	eachs       bool           // tests: whatever may be counted match by match is
+	guards      uint64         // tests: what guard returns; 0 for an estimate
 	// adj is there since something was counted, as long as some plan is.
 	index     *labeladj.Index
 	counts    bool                // some plan is counted in every batch
@@ -125,9 +127,11 @@ func (b *Backend) Capabilities() matcher.Capabilities {
 // TellProgress sets whom searches tell how far they have come.
 func (b *Backend) TellProgress(p *matcher.Progress) { b.progress = p }
 
-// forget drops all caches.
+// forget drops all caches but those of counting plans.
 func (b *Backend) forget() {
-	b.idle = nil
+	for _, s := range b.idle {
+		s.Search = backtrack.Search{}
+	}
 	b.shared.Forget()
 	b.neighbors.Drop()
 }
@@ -146,18 +150,21 @@ type compiled struct {
 	rows, count       []*program.Order
 	revised           []revisedOrder // as matcher.Plan.Revised
 	rowsAll, countAll *program.Order // static
-	countPlan         *count.Plan    // nil when counting must enumerate, as with conditions between elements
-	layout            *rowsort.Layout
-	asked             asked
-	missing           *int32       // vertices that nothing fits; see candidates.Filter.Missing
-	noted             [2]uint64    // by side: the batch that was last said to concern it
-	views             *ivm.ViewSet // nil when counts are better taken from the net edges alone
-	viewsPhase        uint64       // the last phase that views has
-	revisedIn         uint64       // the last batch that revised vertices which matter
-	canons            canons
-	keep              keeping
-	lengths           *lengths // nil where it is searched by itself
-	length            int      // index in lengths.parts
+	// each are orders, by anchored order, along which batches are counted match by match though they could be counted
+	// without; nil where they are not. A match counts for all of its automorphic images.
+	each       []*program.Order
+	countPlan  *count.Plan // nil when counting must enumerate, as with conditions between elements
+	layout     *rowsort.Layout
+	asked      asked
+	missing    *int32       // vertices that nothing fits; see candidates.Filter.Missing
+	noted      [2]uint64    // by side: the batch that was last said to concern it
+	views      *ivm.ViewSet // nil when counts are better taken from the net edges alone
+	viewsPhase uint64       // the last phase that views has
+	revisedIn  uint64       // the last batch that revised vertices which matter
+	canons     canons
+	keep       keeping
+	lengths    *lengths // nil where it is searched by itself
+	length     int      // index in lengths.parts
 }
 
 // New returns a backend without a graph.
@@ -188,6 +195,7 @@ func (b *Backend) Load(g *dyngraph.Graph) error {
 	b.changes, b.kept = space.Changes{}, 0
 	b.neighbors.Load(int(g.IDBound()))
 	b.neighbors.Keys, b.neighbors.Workers = b.columns, b.opt.Threads
+	b.idle = nil
 	b.forget()
 	b.nets, b.counted = program.NetEdges{MayFit: b.anchors.MayFit}, 0
 	b.views.Reset(g, &b.nets)
@@ -198,12 +206,13 @@ func (b *Backend) Load(g *dyngraph.Graph) error {
 func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	before := b.filter.Generation()
 	b.filter.Prepare(plans)
-	old := b.plans
+	old, was := b.plans, b.plans
 	if before != b.filter.Generation() {
 		old, b.columns, b.anchors = nil, new(program.ListKeys), matcher.Anchors[anchorOrder]{}
 		b.neighbors.Keys = b.columns
 	}
 	b.plans = make(map[*matcher.Plan]*compiled, len(plans))
+	var made []*compiled
 	b.counts = slices.ContainsFunc(plans, func(p *matcher.Plan) bool { return p.Query.Emit == matcher.EmitCounts })
 	for at, p := range plans {
 		if c := old[p]; c != nil {
@@ -216,7 +225,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 		if dormant {
 			cols = new(program.ListKeys) // nothing is searched for it: none of its lists is to be outdated
 		}
-		if !b.enumerates && p.Query.OwnOnly() {
+		if !b.oneByOnes && p.Query.OwnOnly() {
 			c.countPlan = count.NewPlan(p, b.filter, false)
 		}
 		for i := range p.Anchored {
@@ -230,7 +239,16 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 			c.views = b.views.Compile(c.countPlan)
 		}
 		b.plans[p] = c
-		b.forget() // the caches refer to list keys and count plans
+		made = append(made, c)
+	}
+	if len(made) > 0 {
+		b.forget() // the caches refer to list keys
+	}
+	for p, c := range was {
+		if b.plans[p] != c {
+			b.idle = nil // they hold components of its counting plan
+			break
+		}
 	}
 	b.findLengths(plans)
 	b.retainViews()
@@ -248,7 +266,11 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 		if c.summed() {
 			b.summed++
 		}
-		b.nets.KeepOrders = b.nets.KeepOrders || c.countPlan != nil && c.plan.Own != nil
+		b.nets.KeepOrders = b.nets.KeepOrders || c.countPlan != nil && c.plan.Own != nil || c.each != nil
+	}
+	b.rehearse(made)
+	for _, c := range made {
+		b.nets.KeepOrders = b.nets.KeepOrders || c.each != nil
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/internal/count"
 	"motifd/matcher/cpu/internal/program"
 )
 
@@ -36,10 +37,26 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 type task struct {
 	o *program.Order
 	program.NetPair
-	// net is the order of the net edge; of a plan that is counted without enumeration only if it has conditions, or the
-	// label has parallel edges.
+	// net is the order of the net edge; of a plan that is counted without enumeration only if some plan has conditions
+	// or is enumerated all the same, or the label has parallel edges.
 	net   uint32
 	label dyngraph.LabelID
+}
+
+// anchor returns the oriented pattern edge that the net edge is the image of.
+func (x *task) anchor() count.Anchor {
+	return count.Anchor{Edge: x.o.Anchor, From: x.o.Steps[0].Vertex, To: x.o.Steps[1].Vertex}
+}
+
+// edge returns the net edge, whose ends are in the order of the task.
+func (x *task) edge(d *dyngraph.Delta) *dyngraph.NetEdge {
+	n := &d.Net[x.net]
+	if n.From == x.From {
+		return n
+	}
+	turned := *n
+	turned.From, turned.To = x.From, x.To
+	return &turned
 }
 
 // taskChunk is the number of anchored searches that a worker takes at a time.

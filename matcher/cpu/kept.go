@@ -14,8 +14,9 @@ import (
 )
 
 // keeping decides whether a plan's batches are searched with a candidate space that is kept from batch to batch
-// (DESIGN A22): it is made once searches without it have made as many steps as a search of a whole graph makes before
-// it gets one, and refused where it has nearly the candidates that the filter has, or costs too much.
+// (DESIGN A22): it is made once searches without it, rehearsed ones among them, have made as many steps as a search of
+// a whole graph makes before it gets one, and refused where it has nearly the candidates that the filter has, or costs
+// too much.
 type keeping struct {
 	way     *keptWay // nil without
 	before  rate     // of searches without it

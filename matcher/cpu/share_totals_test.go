@@ -115,7 +115,7 @@ func TestS7SharedTotalsAreThoseOfTheReference(t *testing.T) {
 		for threads := 1; threads <= 8; threads += step {
 			b := eager(t, threads, 1<<20)
 			b.work.Hold = untilSo
-			b.enumerates = oneByOne
+			b.oneByOnes = oneByOne
 			backends = append(backends, b)
 		}
 		x := matchertest.NewBench(t, directed, plan.New(), queries, append(backends, ref)...)
@@ -278,7 +278,7 @@ func TestExistenceEndsAtTheFirstMatch(t *testing.T) {
 	counted, found := x.total(matcher.WantCount, 0), x.total(matcher.WantAny, 0)
 	require.Equal(t, matcher.CountOf(1), found.Count)
 	require.Positive(t, counted.Count.Cmp(matcher.CountOf(10_000)))
-	require.Greater(t, counted.Steps, uint64(100_000))
+	require.Greater(t, counted.Steps, uint64(10_000))
 	require.Less(t, found.Steps, uint64(1000))
 }
 
@@ -287,7 +287,7 @@ func TestExistenceEndsAtTheFirstMatch(t *testing.T) {
 func TestS11BudgetEndsACountWithinAnAnchor(t *testing.T) {
 	for _, label := range []string{"E", ""} {
 		for _, threads := range []int{1, 4} {
-			graph, insert, q := hubClique(6, 30, label)
+			graph, insert, q := hubClique(6, 50, label)
 			x := newBench(t, graph, q, Options{Threads: threads, TempFiles: tempfile.In(t.TempDir())})
 			done := x.stage(insert)
 			all, some := x.total(matcher.WantCount, 0), x.total(matcher.WantCount, 1)

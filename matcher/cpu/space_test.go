@@ -27,7 +27,7 @@ func TestSpaceAgainstReference(t *testing.T) {
 		c := inAnyMode(rng, 3)
 		ref := reference.New()
 		fast := New(Options{Threads: 1 + rng.IntN(3), TempFiles: tempfile.In(t.TempDir())})
-		fast.spaces, fast.enumerates, fast.work.ShareEvery = true, rng.IntN(4) == 0, 1
+		fast.spaces, fast.oneByOnes, fast.work.ShareEvery = true, rng.IntN(4) == 0, 1
 		fast.shared.Options.CanonicalFirst, fast.shared.Options.LaneLeast = rng.IntN(4) == 0, rng.IntN(2)
 		x := matchertest.NewBenchOf(t, c.Graph(), plan.New(), c.Queries, ref, fast)
 		for _, batch := range c.Batches[:min(len(c.Batches), 8)] {

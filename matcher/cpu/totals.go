@@ -120,6 +120,9 @@ func (t *totals) runTasks(
 		return less
 	}
 	if t.b.how(*req) == bySums {
+		if c.each != nil && views == nil && t.runEach(c, result) {
+			return less
+		}
 		r.countPlan = c.countPlan
 	}
 	if !t.b.keeps(c, req) {
@@ -155,6 +158,23 @@ func (t *totals) runTasks(
 	return r.less
 }
 
+// runEach counts a request match by match. It reports false when that takes many more steps than counting is known to
+// take: nothing is found then, and the plan is counted from now on.
+func (t *totals) runEach(c *compiled, result *matcher.Result) bool {
+	r := t.run
+	r.each, r.stop = c.plan.Automorphisms, new(atomic.Bool)
+	r.allowed = &work.Allowance{Steps: t.b.guard(c, len(r.tasks))}
+	defer work.StopWith(t.ctx, r.stop)()
+	r.runAll()
+	if !r.allowed.Over() || result.Over != matcher.NoCause || t.ctx.Err() != nil {
+		return true
+	}
+	c.each, result.Count = nil, matcher.Count{}
+	r.meter.Restart()
+	r.each, r.allowed, r.left, r.done, r.stop = matcher.Count{}, nil, nil, 0, &t.stop
+	return false
+}
+
 // runAll runs the tasks.
 func (r *tasksRun) runAll() {
 	b := r.t.b
@@ -184,7 +204,8 @@ type tasksOf struct {
 	tasks     []task
 	want      matcher.Want
 	silence   *matcher.Silence
-	countPlan *count.Plan // nil when counting must enumerate
+	countPlan *count.Plan   // nil for an enumeration
+	each      matcher.Count // by how much a match counts that is enumerated in the place of counting; 0 otherwise
 	index     *labeladj.Index
 	views     *ivm.ViewSet
 	bits      candidates.Source
@@ -220,17 +241,16 @@ func (r *tasksRun) worker() {
 		chunk := r.tasks[from:to]
 		for i, x := range chunk {
 			if r.countPlan != nil {
-				a := count.Anchor{Edge: x.o.Anchor, From: x.o.Steps[0].Vertex, To: x.o.Steps[1].Vertex}
 				edge := dyngraph.NoEdge
 				if b.g.HasParallel(x.label) {
 					edge = b.delta.Net[x.net].Edge
 				}
-				m, l := s.counter.FromAnchor(a, t.sign, x.NetPair, x.label, x.net, edge)
+				m, l := s.counter.FromAnchor(x.anchor(), t.sign, x.NetPair, x.label, x.net, edge)
 				if !s.Stopped {
 					more, fewer = more.Add(m), fewer.Add(l)
 				}
 			} else {
-				s.FromAnchor(x.o, &b.delta.Net[x.net], x.net)
+				s.FromAnchor(x.o, x.edge(b.delta), x.net)
 			}
 			if s.Stopped {
 				left = append(left, chunk[i:]...)
@@ -253,8 +273,11 @@ func (r *tasksRun) worker() {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	result := r.result
-	result.Count, r.less = result.Count.Add(more).Add(matcher.CountOf(s.Found)), r.less.Add(fewer)
+	result, found := r.result, matcher.CountOf(s.Found)
+	if !r.each.IsZero() {
+		found = found.Mul(r.each)
+	}
+	result.Count, r.less = result.Count.Add(more).Add(found), r.less.Add(fewer)
 	result.Steps += s.Steps
 	r.done, r.left = r.done+done, append(r.left, left...)
 	result.SearchNS += took

@@ -1,0 +1,168 @@
+package cpu
+
+import (
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/cpu/internal/count"
+	"motifd/matcher/cpu/internal/program"
+)
+
+// A plan that batches are counted for is rehearsed when it is prepared, from edges of the graph as if a batch had
+// inserted them. So what is made once is not made by the first batch (components of the counting plan, a worker's
+// memory, the index by label), and it is known how the plan is best searched: with a candidate space (DESIGN A22), or
+// by enumeration (A24).
+
+const (
+	// mostRehearsed bounds the steps of a plan's rehearsal in each way of searching.
+	mostRehearsed = 1 << 15
+	// rehearsedAnchors is the number of anchors that a plan is rehearsed from, and lookedAt of how many edges of the
+	// graph they are taken.
+	rehearsedAnchors = 128
+	lookedAt         = 1 << 12
+)
+
+// rehearse rehearses plans of which some are new.
+func (b *Backend) rehearse(made []*compiled) {
+	made = b.rehearsable(made)
+	if len(made) == 0 {
+		return
+	}
+	tasks := b.sampleTasks(made)
+	profile := b.shared.Profile // of searches that somebody asked for
+	b.shared.Profile = nil
+	defer func() { b.shared.Profile = profile }()
+	var stop atomic.Bool
+	s := b.newSearcher(&stop, matcher.WantCount)
+	defer b.release(s)
+	for i, c := range made {
+		if len(tasks[i]) == 0 {
+			continue
+		}
+		most := min(b.trial(c.plan), mostRehearsed)
+		done := b.rehearseCounts(s, c.countPlan, c.views.Counted(), tasks[i], most)
+		c.keep.before.add(s.Steps, uint64(done))
+		if b.enumerates(s, c, tasks[i][:done]) {
+			continue
+		}
+		req := matcher.Request{Plan: c.plan, Want: matcher.WantCount}
+		if b.keeps(c, &req) && b.allowance(c).Steps == 0 {
+			if w := b.keep(c, &stop); w != nil && !w.kept.IsEmpty() {
+				s.counter.Read(w.space)
+				b.rehearseCounts(s, w.countPlan, nil, tasks[i], most)
+				s.counter.Read(b.filter)
+			}
+		}
+	}
+}
+
+// rehearsable returns those of some plans that are rehearsed: what they are counted by is known to be the tasks of
+// their net edges, which are not asked for values.
+func (b *Backend) rehearsable(made []*compiled) (of []*compiled) {
+	if b.opt.Lazy || b.delta != nil || b.g.Changing() || b.g.Edges() == 0 || b.strategy != count.Auto {
+		return nil
+	}
+	for _, c := range made {
+		if c.summed() && c.plan.Own == nil && !b.filter.Dormant(c.plan) &&
+			(c.views == nil || c.views.Cyclic) {
+			of = append(of, c)
+		}
+	}
+	return of
+}
+
+// sampleTasks returns tasks of each plan, from edges all over the graph.
+func (b *Backend) sampleTasks(made []*compiled) [][]task {
+	at := make(map[*compiled]int, len(made))
+	for i, c := range made {
+		at[c] = i
+	}
+	tasks := make([][]task, len(made))
+	view, bits, words := b.g.View(dyngraph.New), b.filter.Bits(), b.filter.Words()
+	bound := b.g.EdgeBound()
+	for e := dyngraph.EdgeIndex(0); uint32(e) < bound; e += dyngraph.EdgeIndex(max(1, bound/lookedAt)) {
+		if !view.Visible(e) {
+			continue
+		}
+		from, to, label := view.Edge(e)
+		if b.g.HasParallel(label) {
+			continue
+		}
+		for _, f := range b.anchors.Of(view.Label(from), label, view.Label(to)).List {
+			i, some := at[f.Of.c]
+			if !some || len(tasks[i]) == rehearsedAnchors {
+				continue
+			}
+			o := f.Of.c.count[f.Order]
+			if o.Steps[0].Test.Of(bits[int(from)*words:]) && o.Steps[1].Test.Of(bits[int(to)*words:]) {
+				tasks[i] = append(tasks[i], task{o: o, NetPair: program.NetPair{From: from, To: to}, label: label})
+			}
+		}
+	}
+	return tasks
+}
+
+// rehearseCounts counts from tasks by a counting plan, in about as many steps at most. It returns how many are done.
+func (b *Backend) rehearseCounts(s *searcher, p *count.Plan, elsewhere []bool, tasks []task, most uint64) (done int) {
+	s.NextRequest(matcher.WantCount)
+	s.Interrupted = func() bool { return s.Steps >= most }
+	s.counter.Start(p, b.labelIndex(), elsewhere)
+	for done < len(tasks) && s.Steps < most {
+		x := &tasks[done]
+		s.counter.FromAnchor(x.anchor(), dyngraph.Inserted, x.NetPair, x.label, 0, dyngraph.NoEdge)
+		done++
+		if s.Stopped {
+			break
+		}
+	}
+	return done
+}
+
+const (
+	// stepWorth is how many steps of counting take the time of a step of an enumeration, which maps more vertices in
+	// one. leastCompared is the number of steps of counting from which on the two are compared.
+	stepWorth     = 3
+	leastCompared = 1 << 10
+)
+
+// enumerates has a plan's batches searched match by match, if from these tasks that takes less than the counting that
+// the searcher has just done (DESIGN A24). Few vertices, mostly of one label, may join in so many ways that little
+// factorises, while symmetry and shared last steps spare an enumeration most of its work.
+func (b *Backend) enumerates(s *searcher, c *compiled, tasks []task) bool {
+	most := s.Steps / stepWorth
+	if b.eachs {
+		most = math.MaxUint64
+	} else if s.Steps < leastCompared {
+		return false
+	}
+	if c.views != nil || len(c.plan.Query.Vertices) > smallPattern {
+		return false
+	}
+	s.NextRequest(matcher.WantCount)
+	s.Interrupted = func() bool { return s.Steps > most }
+	each := make([]*program.Order, len(c.count))
+	for i := range each {
+		each[i] = program.Compile(c.plan, &c.plan.Anchored[i], b.filter, b.columns, true)
+	}
+	for i := range tasks {
+		x := &tasks[i]
+		n := dyngraph.NetEdge{From: x.From, To: x.To, Label: x.label, Sign: dyngraph.Inserted}
+		if s.FromAnchor(each[slices.Index(c.count, x.o)], &n, 0); s.Steps > most {
+			return false
+		}
+	}
+	c.each = each
+	return true
+}
+
+// guard is how many steps an enumeration of so many anchors may make before counting goes on in its place: some times
+// those that counting is known to take.
+func (b *Backend) guard(c *compiled, anchors int) uint64 {
+	if b.guards > 0 {
+		return b.guards
+	}
+	return leastTrial + uint64(4*c.keep.before.per()*float64(anchors))
+}

@@ -1,0 +1,117 @@
+package cpu
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/matchertest"
+	"motifd/matcher/plan"
+	"motifd/matcher/reference"
+)
+
+// TestCountsMatchByMatchAgainstReference plays counts of batches that are enumerated though they could be counted
+// without against the reference: of both signs, committed or aborted, by one thread and by several.
+func TestCountsMatchByMatchAgainstReference(t *testing.T) {
+	var counted, each, symmetric int
+	seen := func() bool { return counted > 0 && each > 0 && symmetric > 0 }
+	matchertest.ForSeedsUntil(t, 60, seen, func(t *testing.T, rng *rand.Rand) {
+		c := matchertest.RandomCaseOfAny(rng, 3)
+		if rng.IntN(3) == 0 {
+			c = c.InMatchModes(rng)
+		}
+		for _, q := range c.Queries {
+			q.Emit = matcher.EmitCounts
+			if q.MatchMode == matcher.Isomorphism {
+				q.Unit = matcher.Unit(rng.IntN(2))
+			}
+		}
+		ref, fast := reference.New(), New(Options{Threads: 1 + rng.IntN(3)})
+		fast.eachs, fast.work.ShareEvery = true, 1
+		x := matchertest.NewBenchOf(t, c.Graph(), plan.New(), c.Queries, ref, fast)
+		for _, batch := range c.Batches {
+			x.Stage(batch)
+			if rng.IntN(4) == 0 {
+				x.Abort()
+				x.Stage(batch)
+			}
+			requests := x.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })
+			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+				want, got := x.Search(ref, sign, requests), x.Search(fast, sign, requests)
+				for i := range want.Results {
+					p := requests[i].Plan
+					require.Equal(t, want.Results[i].Count.String(), got.Results[i].Count.String(), "%+v %+v",
+						p.Query.Vertices, p.Query.Edges)
+					if of := fast.plans[p]; of.each != nil && !want.Results[i].Count.IsZero() {
+						each++
+						if p.Automorphisms != matcher.CountOf(1) {
+							symmetric++
+						}
+					}
+					if !want.Results[i].Count.IsZero() {
+						counted++
+					}
+				}
+			}
+			x.Commit()
+		}
+	})
+}
+
+// TestRehearsedPlansAgainstTextbook inserts part of a graph in batches and plays the counts of small patterns of random
+// walks against the textbook's: counted as the rehearsal says, or match by match until that is given up.
+func TestRehearsedPlansAgainstTextbook(t *testing.T) {
+	var each, summed, given int
+	seen := func() bool { return each > 0 && summed > 0 && given > 0 }
+	matchertest.ForSeedsUntil(t, 40, seen, func(t *testing.T, rng *rand.Rand) {
+		us, seen := clustered(rng, 200, 1200, 1+rng.IntN(4)), map[[2]string]bool{}
+		us = slices.DeleteFunc(us, func(u dyngraph.Update) bool {
+			ends := [2]string{min(u.From, u.To), max(u.From, u.To)}
+			again := u.Op == dyngraph.InsertEdge && seen[ends]
+			seen[ends] = true
+			return again
+		})
+		edges := len(us) - rng.IntN(300)
+		book := newTextbook(us)
+		q := book.walk(rng, 3+rng.IntN(smallPattern-2), rng.IntN(2) == 0)
+		if q == nil {
+			return
+		}
+		p := textbookOf(q)
+		want, ok := book.count(p, textbookMost/4)
+		less, known := newTextbook(us[:edges]).count(p, textbookMost/4)
+		if !ok || !known {
+			return
+		}
+		q.Emit = matcher.EmitCounts
+		x := &bench{tb: t, g: dyngraph.NewGraph(dyngraph.Options{}), b: New(Options{Threads: 1 + rng.IntN(2)})}
+		_, err := x.g.Stage(us[:edges])
+		require.NoError(t, err)
+		x.g.Commit()
+		require.NoError(t, x.b.Load(x.g))
+		x.b.eachs = rng.IntN(3) > 0
+		x.prepare(q)
+		of := x.b.plans[x.plan]
+		before := of.each != nil
+		if rng.IntN(2) == 0 {
+			x.b.guards = 1
+		}
+		var total matcher.Count
+		for batch := range slices.Chunk(us[edges:], 1+rng.IntN(200)) {
+			total = total.Add(x.counted(dyngraph.Inserted, batch))
+		}
+		require.Equal(t, matcher.CountOf(want-less).String(), total.String(), "%+v %+v", q.Vertices, q.Edges)
+		switch {
+		case of.each != nil:
+			each++
+		case before:
+			given++
+		default:
+			summed++
+		}
+	})
+}
