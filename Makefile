@@ -9,8 +9,8 @@ VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 
 export CGO_ENABLED ?= 0
 # One set of compiled packages for all: what -trimpath changes about a package, it changes about what imports it.
 export GOFLAGS := -trimpath $(GOFLAGS)
-# Tools look at what the race detector compiles where GOFLAGS has -race; they need it not for themselves.
-TOOL        := $(GO) run -race=false
+# Tools look at what the race detector compiles where GOFLAGS has -race. They are themselves compiled as motifd is.
+TOOL        := CGO_ENABLED=0 $(GO) run -race=false -exec "env CGO_ENABLED=$$CGO_ENABLED"
 
 .PHONY: help
 help: ## list the targets
@@ -117,6 +117,7 @@ ci-full: ## .ci/run and the long checks: more seeds, also under race; sanitizers
 	$(GO) test -timeout 30m -count 1 ./cmd/... ./stream/...
 	$(MAKE) million
 	MOTIFD_TEST_TIMES=8 $(MAKE) race test-gpu-code
+	$(MAKE) test-ptx
 	$(MAKE) test-kafka
 	$(MAKE) test-gpu-sanitizers
 	$(MAKE) test-finbench
@@ -187,6 +188,11 @@ test-cuda: ## staticcheck the GPU backend, and test what it says of drivers and 
 ptx: ## compile the kernels anew, to PTX and to cubins (clang-19, and Python's pip for ptxas)
 	kernels/ptx/generate.sh
 	kernels/cubin/generate.sh
+	cd kernels && sha256sum *.cu *.cuh ptx/* cubin/*.sh cubin/*/* >sums
+
+.PHONY: test-ptx
+test-ptx: ## compile the kernels, and compare with the PTX and the cubins that are committed (clang-19, pip)
+	$(GO) test -count 1 -tags ptx ./kernels
 
 .PHONY: nvcc
 nvcc: ## compile the kernels with NVIDIA's compiler for sm_90, to see that they build; needs a CUDA toolkit
@@ -197,14 +203,13 @@ EMU_TAGS = emu$(if $(wildcard ../shared/data),$(comma)data)
 MSAN     = -fsanitize=memory -fno-sanitize-memory-param-retval -fsanitize-ignorelist=uninstrumented.txt
 
 .PHONY: test-gpu-code
-test-gpu-code: ## run the kernels in a warp emulator with ASan and UBSan; compare PTX and cubins with the sources (clang-19, C++, pip)
+test-gpu-code: ## run the kernels in a warp emulator with ASan and UBSan; needs a C++ compiler
 	@test -d ../shared/data || echo "../shared/data is missing: its cases are not played on the emulator" >&2
 	mkdir -p build
 	kernels/emu/build.sh $(CURDIR)/build/emulator -w -O2 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 	MOTIFD_EMULATOR_PROGRAM=$(CURDIR)/build/emulator $(GO) test -timeout 30m -count 1 -tags $(EMU_TAGS) ./kernels \
 		$$($(GO) list ./matcher/cuda/... | grep -v -x motifd/matcher/cuda/placement) # which make test has
 	$(GO) test -timeout 30m -count 1 -tags emu -run GPU ./cmd/motifd
-	$(GO) test -count 1 -tags ptx ./kernels
 
 # The second seed under TSan has a warp park in the middle of a list.
 EMU_SHORT = MOTIFD_TEST_FEW=1 $(GO) test -timeout 30m -count 1 -tags emu

@@ -40,7 +40,7 @@ func (k keptPlans) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, err
 // matches are those of the reference, in every mode.
 func TestPlansWhoseEdgesComeLate(t *testing.T) {
 	dormant, woken := 0, uint64(0)
-	enough := func() bool { return dormant > matchertest.Enough(t, 100) && woken > uint64(matchertest.Enough(t, 20)) }
+	enough := func() bool { return dormant > 100 && woken > 20 }
 	matchertest.ForSeedsUntil(t, 30, enough,
 		func(t *testing.T, rng *rand.Rand) {
 			labels := matchertest.Labels{Vertex: []string{"A", "B", "C", "D"}[:2+rng.IntN(3)],

@@ -21,7 +21,7 @@ func TestS25NegationsBesideWith(t *testing.T) {
 		begins, ends, changes, turned, stages, paths int
 	}
 	all := func() bool {
-		return min(seen.begins, seen.ends, seen.revised, seen.parallel) > matchertest.Enough(t, 5) &&
+		return min(seen.begins, seen.ends, seen.revised, seen.parallel) > 5 &&
 			min(seen.changes, seen.turned, seen.expired, seen.paths) > 0
 	}
 	if matchertest.UnderRace {
@@ -71,7 +71,7 @@ func TestS25HubsBesideWith(t *testing.T) {
 		begins, ends, changes, turned int
 	}
 	all := func() bool {
-		return min(seen.begins, seen.ends, seen.changes, seen.turned, seen.revised) > matchertest.Enough(t, 30)
+		return min(seen.begins, seen.ends, seen.changes, seen.turned, seen.revised) > 30
 	}
 	matchertest.ForSeedsUntil(t, 3, all, func(t *testing.T, rng *rand.Rand) {
 		w := deniedWorld(t)

@@ -35,7 +35,7 @@ func TestS26PathsBesideWith(t *testing.T) {
 		begins, ends, stages int
 	}
 	all := func() bool {
-		return min(seen.begins, seen.ends, seen.revised, seen.parallel) > matchertest.Enough(t, 10) &&
+		return min(seen.begins, seen.ends, seen.revised, seen.parallel) > 10 &&
 			min(seen.expired, seen.stages) > 0
 	}
 	if matchertest.UnderRace {

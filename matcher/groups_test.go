@@ -24,7 +24,7 @@ func TestS24BackendsPutOutTheSame(t *testing.T) {
 		begins, ends, changes, lists, stages, further int
 	}
 	all := func() bool {
-		return min(seen.begins, seen.ends, seen.changes, seen.revised, seen.parallel) > matchertest.Enough(t, 8) &&
+		return min(seen.begins, seen.ends, seen.changes, seen.revised, seen.parallel) > 8 &&
 			min(seen.lists, seen.expired, seen.stages, seen.further) > 0
 	}
 	if matchertest.UnderRace {
@@ -61,7 +61,7 @@ func TestS24BackendsPutOutTheSame(t *testing.T) {
 func TestS24ReplayPutsOutTheSame(t *testing.T) {
 	matchertest.NotUnderRace(t, "TestS24BackendsPutOutTheSame has the same goroutines")
 	decisions := 0
-	enough := func() bool { return decisions > matchertest.Enough(t, 10) }
+	enough := func() bool { return decisions > 10 }
 	matchertest.ForSeedsUntil(t, 25, enough, func(t *testing.T, rng *rand.Rand) {
 		c := groupCase(rng).With(func(q *matcher.Query) {
 			if rng.IntN(3) == 0 {
@@ -214,7 +214,7 @@ func TestS24HubsPutOutTheSame(t *testing.T) {
 		begins, ends, changes int
 	}
 	all := func() bool {
-		return min(seen.begins, seen.ends, seen.changes, seen.expired, seen.revised) > matchertest.Enough(t, 300)
+		return min(seen.begins, seen.ends, seen.changes, seen.expired, seen.revised) > 300
 	}
 	matchertest.ForSeedsUntil(t, 30, all, func(t *testing.T, rng *rand.Rand) {
 		w := paymentsWorld(t)

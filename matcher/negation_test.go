@@ -217,7 +217,7 @@ func TestS25Subgraphs(t *testing.T) {
 func TestS25Complement(t *testing.T) {
 	matchertest.NotUnderRace(t, "TestS25RandomBatches has the same goroutines")
 	both := 0
-	enough := func() bool { return both > matchertest.Enough(t, 50) }
+	enough := func() bool { return both > 50 }
 	matchertest.ForSeedsUntil(t, 20, enough, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCaseOfAny(rng, 1)
 		core := c.Queries[0]
@@ -307,7 +307,7 @@ func existing(t *testing.T, view dyngraph.View, q *matcher.Query) map[string]boo
 func TestS25Limits(t *testing.T) {
 	matchertest.NotUnderRace(t, "TestS25RandomBatches has the same goroutines")
 	decided := map[matcher.Action]int{}
-	enough := func() bool { return min(decided[matcher.Skip], decided[matcher.Suspend]) > matchertest.Enough(t, 20) }
+	enough := func() bool { return min(decided[matcher.Skip], decided[matcher.Suspend]) > 20 }
 	matchertest.ForSeedsUntil(t, 20, enough, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCaseOfAny(rng, 4)
 		c = c.Denied(rng).With(func(q *matcher.Query) { limited(rng, q) })

@@ -46,7 +46,7 @@ func randomOnce(rng *rand.Rand, q *matcher.Query) {
 func TestS27OnceEqualsTheFilteredOutput(t *testing.T) {
 	matchertest.NotUnderRace(t, "it starts no goroutine")
 	var seen struct{ batches, kept, dropped, again, cut int }
-	enough := func() bool { return min(seen.kept, seen.dropped, seen.again, seen.cut) > matchertest.Enough(t, 50) }
+	enough := func() bool { return min(seen.kept, seen.dropped, seen.again, seen.cut) > 50 }
 	matchertest.ForSeedsUntil(t, 20, enough, func(t *testing.T, rng *rand.Rand) {
 		plain := matchertest.RandomCaseOfAny(rng, 3)
 		if rng.IntN(3) == 0 {
@@ -165,7 +165,7 @@ func greatest(view dyngraph.View) (ts int64, known bool) {
 // the middle from what the first has reported to the checkpoint. Undone from the end, the reports lead back to nothing.
 func TestS27OnceSurvivesARestart(t *testing.T) {
 	restored := 0
-	enough := func() bool { return restored > matchertest.Enough(t, 20) }
+	enough := func() bool { return restored > 20 }
 	matchertest.ForSeedsUntil(t, 20, enough, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCaseOfAny(rng, 3).With(func(q *matcher.Query) {
 			randomOnce(rng, q)

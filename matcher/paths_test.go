@@ -21,8 +21,8 @@ import (
 func TestS26BackendsPutOutTheSame(t *testing.T) {
 	var seen struct{ batches, matches, long, negatives, expired int }
 	all := func() bool {
-		return seen.matches > matchertest.Enough(t, 1000) &&
-			min(seen.long, seen.negatives) > matchertest.Enough(t, 100) && seen.expired > 0
+		return seen.matches > 1000 &&
+			min(seen.long, seen.negatives) > 100 && seen.expired > 0
 	}
 	if matchertest.UnderRace {
 		all = func() bool { return seen.batches > 0 }
@@ -52,7 +52,7 @@ func TestS26BackendsPutOutTheSame(t *testing.T) {
 // one backend: in each batch and sign, the matches are the same, with the same anchors.
 func TestS26PathsAreTheUnionOfTheirLengths(t *testing.T) {
 	matches := 0
-	enough := func() bool { return matches > matchertest.Enough(t, 300) }
+	enough := func() bool { return matches > 300 }
 	matchertest.ForSeedsUntil(t, 20, enough, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCasePaths(rng, 1).With(func(q *matcher.Query) { q.Unit = matcher.Unit(rng.IntN(2)) })
 		q := c.Queries[0]

@@ -10,8 +10,8 @@ import (
 
 // TestS17RandomBatches is the volume of the differential tests: the CPU backend against the reference on random
 // batches with conditions, replaced edges and revised vertices, of which many have parallel edges and expiring ones.
-// 80 seeds of 4 cuts each are 10,000 to 14,000 batches. `make ci-full` plays a hundred times as many
-// (MOTIFD_TEST_TIMES).
+// 80 seeds of 4 cuts each are 10,000 to 14,000 batches, which .ci/run plays too. `make million` plays a hundred times as
+// many.
 func TestS17RandomBatches(t *testing.T) {
 	var seen struct {
 		played
@@ -22,7 +22,11 @@ func TestS17RandomBatches(t *testing.T) {
 	if matchertest.UnderRace {
 		all = func() bool { return seen.batches > 0 }
 	}
-	matchertest.ForSeedsUntil(t, 80, all, func(t *testing.T, rng *rand.Rand) {
+	seeds := 80
+	if matchertest.Quick(t) {
+		seeds *= 4 // of which .ci/run asks for a quarter
+	}
+	matchertest.ForSeedsUntil(t, seeds, all, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCaseWhere(rng, 5, rng.IntN(2) == 0).With(func(q *matcher.Query) { randomModes(rng, q) })
 		for cut := range 4 { // a new case takes longer than to play one
 			if cut > 0 {

@@ -19,7 +19,7 @@ func TestA16LanesFindTheSame(t *testing.T) {
 	matchertest.NotUnderRace(t, "TestS7AnyNumberOfThreadsPutsOutTheSame has the threads")
 	narrowed, rows, several := uint64(0), 0, false
 	seen := func() bool {
-		return narrowed > uint64(matchertest.Enough(t, 200)) && rows > matchertest.Enough(t, 1000) && several
+		return narrowed > 200 && rows > 1000 && several
 	}
 	matchertest.ForSeedsUntil(t, 30, seen, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCaseWhere(rng, 6, false)

@@ -174,7 +174,7 @@ func (f faultyStream) Close() error { return f.stream.Close() }
 func TestFaultsAreErrors(t *testing.T) {
 	const searched, aborted, staged = 0, 1, 2
 	var found [3]int // searches after a failure, of those with matches
-	enough := func() bool { return slices.Min(found[:]) >= matchertest.Enough(t, 10) }
+	enough := func() bool { return slices.Min(found[:]) >= 10 }
 	matchertest.ForSeedsUntil(t, rounds, enough, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 3))
 		dev := newFaulty(cudatest.NewDevice(t, rng), -1)

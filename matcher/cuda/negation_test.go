@@ -23,7 +23,7 @@ func (open) Close() error { return nil }
 // recomputation: units, modes, caps, replaced edges, revised vertices and expiry.
 func TestS25CoreOnTheDevice(t *testing.T) {
 	var seen struct{ batches, records, turned int }
-	enough := func() bool { return seen.records > matchertest.Enough(t, 50) && seen.turned > matchertest.Enough(t, 5) }
+	enough := func() bool { return seen.records > 50 && seen.turned > 5 }
 	matchertest.ForSeedsUntil(t, max(2, rounds/4), enough, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCaseOfAny(rng, 4))
 		c = c.Denied(rng).With(func(q *matcher.Query) {

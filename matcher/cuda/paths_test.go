@@ -20,7 +20,7 @@ import (
 // for each combination of lengths: both put out the same.
 func TestS26PathsAgree(t *testing.T) {
 	matches := 0
-	enough := func() bool { return matches > matchertest.Enough(t, 100) }
+	enough := func() bool { return matches > 100 }
 	matchertest.ForSeedsUntil(t, rounds, enough, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCasePaths(rng, 3).With(func(q *matcher.Query) {
 			q.Unit, q.Backfill = matcher.Unit(rng.IntN(2)), matcher.Backfill(rng.IntN(2))

@@ -152,7 +152,7 @@ func (l *losses) check(t *testing.T, faults []*faulty) {
 // gives what the CPU gives, in its order. It goes on until some were lost with others left, and all.
 func TestP2LostSides(t *testing.T) {
 	some, all := 0, 0
-	enough := func() bool { return some >= matchertest.Enough(t, 3) && all > 0 }
+	enough := func() bool { return some >= 3 && all > 0 }
 	matchertest.ForSeedsUntil(t, rounds, enough, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 4))
 		left := make([]int, 2+rng.IntN(2))
@@ -228,7 +228,11 @@ func TestP2EveryCallOfASideFails(t *testing.T) {
 		if calls < 100 {
 			t.Fatalf("only %d calls", calls)
 		}
-		for range matchertest.Enough(t, 24) {
+		plays := 24
+		if matchertest.Quick(t) {
+			plays = 2
+		}
+		for range plays {
 			left := []int{-1, -1}
 			k, call := rng.IntN(2), rng.IntN(calls)
 			left[k] = call
@@ -245,7 +249,7 @@ func TestP2EveryCallOfASideFails(t *testing.T) {
 // device searches: each entry is in the same slot of all arrays, whatever the order in which the warps of a device run.
 func TestMirrorsHaveEqualLayouts(t *testing.T) {
 	layouts := map[int]bool{} // sizes
-	enough := func() bool { return len(layouts) >= matchertest.Enough(t, 3) }
+	enough := func() bool { return len(layouts) >= 3 }
 	matchertest.ForSeedsUntil(t, 1+rounds/3, enough, func(t *testing.T, rng *rand.Rand) {
 		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 300, Edges: 1200, Messages: 2500,
 			Labels: matchertest.Labels{Vertex: []string{"L0", "L1"}, Edge: []string{"e0", "e1"}}}

@@ -29,13 +29,14 @@ func ForSeeds(t *testing.T, n int, f func(t *testing.T, rng *rand.Rand)) {
 const mostMore = 50
 
 // ForSeedsUntil is ForSeeds that goes on with more seeds until seen reports that the cases had all that the test is
-// about: what some cases have by luck, enough of them have for certain.
+// about: what some cases have by luck, enough of them have for certain. Where Quick reports true it does not go on: the
+// next run has other seeds.
 func ForSeedsUntil(t *testing.T, n int, seen func() bool, f func(t *testing.T, rng *rand.Rand)) {
 	t.Helper()
 	first, asked := variable(t, SeedVariable, uint64(rand.Uint32())), variable(t, CountVariable, uint64(n+slow-1)/slow)
 	asked = timed(t, asked)
 	most := asked + mostMore*uint64(n)
-	for i := uint64(0); i < asked || !seen(); i++ {
+	for i := uint64(0); i < asked || !Quick(t) && !seen(); i++ {
 		if i == most {
 			t.Fatalf("%d seeds, from %d on, without what the test is about", most, first)
 		}
@@ -76,13 +77,6 @@ func setting(name string) string {
 		return v
 	}
 	return os.Getenv(name)
-}
-
-// Enough is how many of something a test of ForSeedsUntil waits for: n, or a part of it where TimesVariable asks for a
-// part of the seeds.
-func Enough(t *testing.T, n int) int {
-	t.Helper()
-	return int(min(uint64(n), timed(t, uint64(n))))
 }
 
 // timed multiplies a number of seeds by TimesVariable: by 10, or by 1/2. One seed is the least.
