@@ -112,7 +112,7 @@ bench-pair: ## compare two builds of motifd, OLD=path and NEW=path: processor ti
 # emulator under MSan and TSan.
 .PHONY: ci-full
 ci-full: ## .ci/run and the long checks: more seeds, also under race; sanitizers, story with default limits, torture, soak, fuzz; takes about four hours
-	.ci/run
+	.ci/run full
 	MOTIFD_TEST_TIMES=10 $(GO) test -timeout 90m -count 1 ./matcher/... ./dyngraph
 	$(GO) test -timeout 30m -count 1 ./cmd/... ./stream/...
 	$(MAKE) million

@@ -212,8 +212,6 @@ func TestDensePatternsAgainstReference(t *testing.T) {
 			}
 			require.Empty(t, matchertest.Diff(slow.Transcript(), fast.Transcript()))
 		})
-	require.Len(t, signs, 2)
-	require.Greater(t, most, 300)
 }
 
 // densePattern draws a pattern of 65 to 496 edges, with few vertices of one label.

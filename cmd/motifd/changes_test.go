@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/matcher/matchertest"
 )
 
 const changesConfig = `
@@ -29,6 +31,7 @@ queries:
 // TestS24DaemonWritesChanges runs a daemon twice on a growing input: its records keep a table that the records of
 // upsert mode keep, too, and a replay of the log and of the input write the same.
 func TestS24DaemonWritesChanges(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestRunOnFiles has the goroutines of the daemon")
 	t.Parallel()
 	lines := timedLines(rand.New(rand.NewPCG(24, 2)), 160)
 	all := strings.Join(lines, "\n") + "\n"

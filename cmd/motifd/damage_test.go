@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/cmd/motifd/internal/copies"
+	"motifd/matcher/matchertest"
 )
 
 // checkpointDamaged damages the files of a checkpoint one at a time. The daemon refuses to start, says what to do, and
@@ -84,6 +85,7 @@ func (d *onDisk) find(prefix, suffix string) (found string) {
 
 // TestP3CheckpointDamaged: a damaged checkpoint is refused, never begun anew.
 func TestP3CheckpointDamaged(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestP3KillAndRestart has the goroutines of the daemon")
 	t.Parallel()
 	checkpointDamaged(t, testLog(t))
 }

@@ -9,11 +9,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/matcher/matchertest"
 )
 
 // TestS23DeclaredLater: a daemon whose configuration declares other properties at each start. Queries read what the
 // edges brought before it was declared, and a replay of the batch log writes the same bytes.
 func TestS23DeclaredLater(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestP3KillAndRestart has the goroutines of the daemon")
 	t.Parallel()
 	dir := write(t, map[string]string{"in.jsonl": `{"op":"+","from":"a","to":"b","label":"T","props":{"amount":12.5}}
 {"op":"+","from":"b","to":"c","label":"T","props":{"amount":7.25,"note":"x"}}

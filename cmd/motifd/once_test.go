@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/matcher/matchertest"
 )
 
 const onceConfig = `
@@ -32,6 +34,7 @@ queries:
 // checkpoint, so that the output is that of one run, and a replay of the log from its base, which is in the middle,
 // writes the end of it. A replay of the input takes the option as flags.
 func TestS27DaemonRestartsAndReplays(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestP3KillAndRestart has the goroutines of the daemon")
 	t.Parallel()
 	lines := timedLines(rand.New(rand.NewPCG(27, 1)), 160)
 	all := strings.Join(lines, "\n") + "\n"

@@ -57,6 +57,7 @@ func valuedLines(rng *rand.Rand, n int, ids bool) (all, good []string) {
 // TestS15PropertiesThroughTheDaemon is a growth with declared properties of edges: what stands has the values of the
 // end; a start with another type of a property that a query reads, or with another identity of edges, is refused.
 func TestS15PropertiesThroughTheDaemon(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestRunOnFiles and TestAPI have the goroutines of the daemon")
 	t.Parallel()
 	for seed := range uint64(4) {
 		identity := []string{"ends", "id"}[seed%2]

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"motifd/matcher/matchertest"
 	"motifd/stream/kafka"
 	"motifd/stream/kafka/admin"
 	"motifd/stream/kafka/embedded"
@@ -77,6 +78,7 @@ func topicsCreated(t *testing.T, addr string) {
 
 // TestTopicsCheck holds that each thing that is wrong is found, with what would be right.
 func TestTopicsCheck(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestTopicsCreate has the same goroutines")
 	t.Parallel()
 	topicsChecked(t, embeddedLog(t))
 }

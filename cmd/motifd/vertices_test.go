@@ -61,7 +61,7 @@ func flaggedLines(rng *rand.Rand, n int) (all, good []string) {
 // TestS16VertexPropertiesThroughTheDaemon is a growth with declared properties of vertices; a start with another type
 // of one that a query reads is refused.
 func TestS16VertexPropertiesThroughTheDaemon(t *testing.T) {
-	matchertest.NotUnderRace(t, "TestS15PropertiesThroughTheDaemon has the same goroutines")
+	matchertest.NotUnderRace(t, "TestRunOnFiles has the goroutines of the daemon")
 	t.Parallel()
 	for seed := range uint64(3) {
 		rng := rand.New(rand.NewPCG(seed, 31))

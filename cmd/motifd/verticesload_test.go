@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"motifd/matcher/matchertest"
 	"motifd/stream/kafka/admin"
 	"motifd/stream/kafka/embedded"
 )
@@ -114,6 +115,7 @@ queries:
 // TestS21VerticesAreLoadedWithSeveralLabels loads CSV files that add and remove labels, with declared properties and
 // without; a vertex that is not there gets the labels without their signs.
 func TestS21VerticesAreLoadedWithSeveralLabels(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestVerticesAreLoadedWhileTheDaemonRuns has the same goroutines")
 	t.Parallel()
 	log, err := embedded.Open(embedded.Options{Topics: []admin.Topic{{Name: "in"}}})
 	require.NoError(t, err)

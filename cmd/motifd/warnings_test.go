@@ -7,12 +7,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/matcher/matchertest"
 )
 
 // TestWhatCanNeverMatchIsSaidEverywhere has a pattern with a label that is spelt otherwise in the data: validate,
 // match, replay, query add, the list of queries and the status say so, until data has it. Edges that compete for one
 // edge of the graph can never match, whatever data comes: they are refused.
 func TestWhatCanNeverMatchIsSaidEverywhere(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestRunOnFiles and TestAPI have the goroutines of the daemon")
 	t.Parallel()
 	const said = `no vertex in the graph has the label "account"; did you mean "Account"?`
 	edge := `{"op":"+","from":"a","to":"b","label":"PAY","from_label":"Account","to_label":"Account"}`

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/dyngraph"
+	"motifd/matcher/matchertest"
 	"motifd/stream"
 )
 
@@ -148,6 +149,7 @@ func TestStateRoundTrip(t *testing.T) {
 
 // TestTruncated: every prefix of a value is refused; no read goes beyond it.
 func TestTruncated(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestCrashAtEveryWrite has the same goroutines")
 	intents, dones, states, _ := encodings(newRand(54))
 	for _, v := range intents {
 		for i := 1; i < len(v); i++ {

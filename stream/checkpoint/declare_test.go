@@ -9,6 +9,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/dyngraph/property"
+	"motifd/matcher/matchertest"
 	"motifd/stream"
 )
 
@@ -94,6 +95,7 @@ func randomSchema(rng *rand.Rand, of *property.Schema) *property.Schema {
 // TestS23DeclarationsAreInTheLog plays histories in which the declared properties change, step by step: what is stored
 // fits together, and the log leads back over the changes to each graph that there was.
 func TestS23DeclarationsAreInTheLog(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestCrashAtEveryWrite has the same goroutines")
 	steps, unfinished, changed := 0, 0, 0
 	for seed := uint64(0); steps < 60; seed++ {
 		h := newHistory(newRand(900+seed), 12, seed%2 == 0)

@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"github.com/stretchr/testify/require"
 
+	"motifd/matcher/matchertest"
 	"motifd/stream"
 )
 
@@ -39,6 +40,7 @@ func (f *failing) MaybeError(op errorfs.Op) error {
 // later one; nothing panics or exits; every later call fails; and what was acknowledged is there when the directory is
 // opened again.
 func TestDiskFullAtEveryWrite(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestCrashAtEveryWrite has the same goroutines")
 	h := newHistory(newRand(11), 4, true)
 	live := func(f *failing) (fs vfs.FS, step int, err error) {
 		mem := vfs.NewMem()
@@ -127,6 +129,7 @@ func TestSyncFailure(t *testing.T) {
 // TestRotationFailure: the write-ahead log cannot be closed, or a new one cannot be created, while a large intent is
 // written.
 func TestRotationFailure(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestCrashAtEveryWrite has the same goroutines")
 	const memTable = 1 << 20
 	skip := func(op errorfs.Op) bool { return op.Kind == errorfs.OpFileWrite }
 	large := func(n uint64) *stream.Batch {

@@ -34,6 +34,7 @@ func wholeLife(t *testing.T, seed uint64) (*history, Options) {
 // TestMigrate: the new checkpoint has the graph, positions and event time of the other one, and its own settings,
 // stream and numbers. Edges are identified by the ids that they had.
 func TestMigrate(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestCrashAtEveryWrite has the same goroutines")
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
 			h, opt := wholeLife(t, seed)

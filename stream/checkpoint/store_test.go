@@ -10,11 +10,13 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/matchertest"
 	"motifd/stream"
 )
 
 // TestHistory opens the checkpoint anew after every step.
 func TestHistory(t *testing.T) {
+	matchertest.NotUnderRace(t, "TestConcurrentCalls and TestCrashAtEveryWrite have the same goroutines")
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
 			rng := newRand(seed)
