@@ -38,7 +38,7 @@ test: ## run all tests that need nothing but this repository
 
 # Packages that start no goroutine: the race detector finds nothing there, and takes ten times as long.
 SEQUENTIAL = cmd/benchpair cmd/motifd/internal/bench cmd/motifd/internal/benchcase cmd/motifd/internal/estimate \
-	cmd/motifd/internal/metrics cmd/motifd/internal/payments config dyngraph dyngraph/property kernels matcher/condition \
+	cmd/motifd/internal/metrics cmd/motifd/internal/payments cmd/motifd/internal/sizing config dyngraph dyngraph/property kernels matcher/condition \
 	matcher/cpu/internal/count matcher/cpu/internal/ivm matcher/cpu/internal/program matcher/cuda/placement matcher/groups \
 	matcher/internal/candidates matcher/internal/residual matcher/internal/rowsort matcher/internal/truths matcher/pattern \
 	matcher/plan matcher/reference stream/eventtime stream/kafka stream/kafka/admin stream/kafka/internal/recordbatch \
@@ -208,6 +208,7 @@ test-gpu-code: ## run the kernels in a warp emulator with ASan and UBSan; needs 
 	mkdir -p build
 	kernels/emu/build.sh $(CURDIR)/build/emulator -w -O2 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 	MOTIFD_EMULATOR_PROGRAM=$(CURDIR)/build/emulator $(GO) test -timeout 30m -count 1 -tags $(EMU_TAGS) ./kernels \
+		./cmd/motifd/internal/sizing \
 		$$($(GO) list ./matcher/cuda/... | grep -v -x motifd/matcher/cuda/placement) # which make test has
 	$(GO) test -timeout 30m -count 1 -tags emu -run GPU ./cmd/motifd
 

@@ -106,6 +106,7 @@ var arrows = map[string][]string{
 		"stream/kafka/publish"},
 	"cmd/motifd/internal/timeline": {"cmd/motifd/internal/command", "matcher", "stream"},
 	"cmd/motifd/internal/payments": {"dyngraph"},
+	"cmd/motifd/internal/sizing":   {},
 	"cmd/motifd/internal/demo": {"cmd/motifd/internal/command", "cmd/motifd/internal/payments", "config", "dyngraph",
 		"matcher", "stream", "stream/kafka", "stream/kafka/admin", "stream/kafka/embedded", "stream/kafka/publish",
 		"stream/kafka/source"},

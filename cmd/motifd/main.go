@@ -31,6 +31,7 @@ type cli struct {
 	Query      queryCmd      `cmd:"" help:"List and change the queries of a running daemon."`
 	Vertices   verticesCmd   `cmd:"" help:"Load properties of vertices into a running daemon."`
 	Bench      benchCmd      `cmd:"" help:"Measure motifd on a generated case, alone or beside a peer."`
+	Size       sizeCmd       `cmd:"" help:"Estimate the memory and the disk that a graph needs."`
 	Synth      synthCmd      `cmd:"" help:"Write generated payments with planted money laundering, and patterns."`
 	Topics     topicsCmd     `cmd:"" help:"Create and check the Kafka topics of a configuration."`
 	Config     configCmd     `cmd:"" help:"Print the defaults of the configuration."`
