@@ -44,11 +44,11 @@ type sizeCmd struct {
 	Edges    number `help:"Number of edges: 46M, 1.2G." required:"" placeholder:"N"`
 	Vertices number `help:"Number of vertices." required:"" placeholder:"N"`
 
-	Config string   `help:"Take what edges have, and the queues, from a configuration." short:"c" type:"existingfile"`
-	Set    []string `help:"Set a field of the configuration: --set engine.threads=4." placeholder:"PATH=VALUE" sep:"none"`
+	Config string   `help:"Take what edges have, and queues, from a configuration." short:"c" type:"existingfile"`
+	Set    []string `help:"Set a field of it: --set engine.threads=4." placeholder:"PATH=VALUE" sep:"none"`
 
 	KeyBytes   uint64 `help:"Mean length of a vertex's key (16)." default:"16" placeholder:"N"`
-	IDBytes    uint64 `help:"Mean length of an edge's id; 0, the default, for edges without." default:"0" placeholder:"N"`
+	IDBytes    uint64 `help:"Mean length of an edge's id; 0: edges have none (0)." default:"0" placeholder:"N"`
 	Undirected bool   `help:"Edges have no direction."`
 	Timestamps bool   `help:"Edges have timestamps."`
 	Conditions bool   `help:"Queries have conditions."`
@@ -57,8 +57,8 @@ type sizeCmd struct {
 }
 
 func (sizeCmd) Help() string {
-	return `Estimates memory and disk from the size of the graph, before there is one. The figures are those of graphs that
-were measured; they do not have what matches need. docs/howto/size.md says what else to plan.
+	return `Estimates memory and disk from the size of the graph, before there is one. The figures are those of graphs
+that were measured; they do not have what matches need. docs/howto/size.md says what else to plan.
 
 Without -c edges are directed and have no properties; the queues are those of the defaults.
 
@@ -130,7 +130,8 @@ func (c *sizeCmd) Run(a *app) error {
 // graph returns what the flags and a configuration say of the graph.
 func (c *sizeCmd) graph(cfg *config.Config) *sizing.Graph {
 	schema := cfg.Graph.Schema()
-	g := &sizing.Graph{Edges: uint64(c.Edges), Vertices: uint64(c.Vertices), Directed: cfg.Graph.Directed && !c.Undirected,
+	g := &sizing.Graph{Edges: uint64(c.Edges), Vertices: uint64(c.Vertices),
+		Directed: cfg.Graph.Directed && !c.Undirected,
 		KeyBytes: c.KeyBytes, IDBytes: c.IDBytes, Timestamps: c.Timestamps, Retention: len(cfg.Graph.Retention) > 0,
 		Conditions: c.Conditions, Counts: c.Counts}
 	for _, declared := range schema.EdgeDeclarations() {
@@ -142,7 +143,10 @@ func (c *sizeCmd) graph(cfg *config.Config) *sizing.Graph {
 	for _, x := range []struct {
 		to       *uint64
 		declared property.Declarations
-	}{{&g.EdgeProperties, schema.EdgeDeclarations()}, {&g.VertexProperties, schema.VertexDeclarations()}} {
+	}{
+		{&g.EdgeProperties, schema.EdgeDeclarations()},
+		{&g.VertexProperties, schema.VertexDeclarations()},
+	} {
 		*x.to = uint64(len(x.declared.Columns().All()))
 	}
 	return g

@@ -52,7 +52,8 @@ output: {file: {path: out.jsonl}}
 	require.Less(t, configured.DeviceBytes, plain.DeviceBytes, "an undirected graph has fewer spans")
 
 	table := succeed(t, dir, "size", "--edges=46M", "--vertices=4.8M").stdout
-	for _, title := range []string{"memory of the host", "disk of the checkpoint", "memory of each GPU", "46,000,000 x"} {
+	for _, title := range []string{"memory of the host", "disk of the checkpoint", "memory of each GPU",
+		"46,000,000 x"} {
 		require.Contains(t, table, title)
 	}
 	for args, want := range map[string]string{

@@ -19,7 +19,8 @@ import (
 // net edges are looked at.
 func TestSizesAgainstAll(t *testing.T) {
 	found, foreseen := 0, 0
-	matchertest.ForSeedsUntil(t, 40, func() bool { return found > 0 && foreseen > 0 }, func(t *testing.T, rng *rand.Rand) {
+	enough := func() bool { return found > 0 && foreseen > 0 }
+	matchertest.ForSeedsUntil(t, 40, enough, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCase(rng, 5).With(func(q *matcher.Query) { q.Emit = matcher.Emit(rng.IntN(3)) })
 		bench := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries)
 		var sizer placement.Sizer

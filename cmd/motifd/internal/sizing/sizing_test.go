@@ -84,15 +84,16 @@ func values(n uint64) (v []property.Value) {
 // bits beside it.
 func TestHost(t *testing.T) {
 	for name, g := range map[string]Graph{
-		"dense":              {Edges: 120_000, Vertices: 600, Directed: true, KeyBytes: 14},
-		"payments":           {Edges: 120_000, Vertices: 12_000, Directed: true, KeyBytes: 14},
-		"as many vertices":   {Edges: 60_000, Vertices: 60_000, Directed: true, KeyBytes: 30},
-		"undirected":         {Edges: 120_000, Vertices: 12_000, KeyBytes: 16},
-		"timestamps":         {Edges: 120_000, Vertices: 12_000, Directed: true, KeyBytes: 14, Timestamps: true},
-		"ids":                {Edges: 120_000, Vertices: 12_000, Directed: true, KeyBytes: 14, IDBytes: 20},
-		"properties":         {Edges: 120_000, Vertices: 12_000, Directed: true, KeyBytes: 14, EdgeProperties: 3},
-		"vertex properties":  {Edges: 40_000, Vertices: 40_000, Directed: true, KeyBytes: 14, VertexProperties: 2},
-		"all of an edge's":   {Edges: 90_000, Vertices: 9_000, Directed: true, KeyBytes: 9, Timestamps: true, IDBytes: 14},
+		"dense":             {Edges: 120_000, Vertices: 600, Directed: true, KeyBytes: 14},
+		"payments":          {Edges: 120_000, Vertices: 12_000, Directed: true, KeyBytes: 14},
+		"as many vertices":  {Edges: 60_000, Vertices: 60_000, Directed: true, KeyBytes: 30},
+		"undirected":        {Edges: 120_000, Vertices: 12_000, KeyBytes: 16},
+		"timestamps":        {Edges: 120_000, Vertices: 12_000, Directed: true, KeyBytes: 14, Timestamps: true},
+		"ids":               {Edges: 120_000, Vertices: 12_000, Directed: true, KeyBytes: 14, IDBytes: 20},
+		"properties":        {Edges: 120_000, Vertices: 12_000, Directed: true, KeyBytes: 14, EdgeProperties: 3},
+		"vertex properties": {Edges: 40_000, Vertices: 40_000, Directed: true, KeyBytes: 14, VertexProperties: 2},
+		"all of edges": {Edges: 90_000, Vertices: 9_000, Directed: true, KeyBytes: 9, IDBytes: 14,
+			Timestamps: true},
 		"vertices, no edges": {Vertices: 60_000, Directed: true, KeyBytes: 14},
 	} {
 		t.Run(name, func(t *testing.T) {
