@@ -132,6 +132,9 @@ func (g *Graph) Options() Options { return g.opt }
 // Changing tells whether a batch is staged that inserts or deletes edges, or revises vertices.
 func (g *Graph) Changing() bool { return g.staged.active && len(g.staged.delta.Net) > 0 }
 
+// InBatch reports whether a batch is staged.
+func (g *Graph) InBatch() bool { return g.staged.active }
+
 // Directed tells whether edges have a direction.
 func (g *Graph) Directed() bool { return g.opt.Directed }
 

@@ -25,8 +25,12 @@ const (
 	lookedAt         = 1 << 12
 )
 
-// rehearse rehearses plans of which some are new.
+// rehearse rehearses plans of which some are new. While a batch is staged it does nothing: the graph has the batch, and
+// the filter does not yet.
 func (b *Backend) rehearse(made []*compiled) {
+	if b.g.InBatch() {
+		return
+	}
 	made = b.rehearsable(made)
 	if len(made) == 0 {
 		return
