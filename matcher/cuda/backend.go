@@ -116,6 +116,8 @@ type Backend struct {
 	caughtUp int64   // time of the last catchUp in nanoseconds
 	// turn, if not nil, has the sides work one after the other: it chooses who is next. Tests and benchmarks set it.
 	turn func(of []*side) int
+	// beforeCPU, if not nil, is called before the CPU counts a whole graph beside the device. Tests set it.
+	beforeCPU func(context.Context)
 }
 
 // New returns a backend without a graph.

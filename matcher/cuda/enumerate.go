@@ -22,6 +22,9 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	if b.lost || !b.takes(p, budget) {
 		return b.cpu.Enumerate(ctx, which, p, want, limit, budget, emit)
 	}
+	if b.opt.Placement != nil && want == matcher.WantCount && budget == nil {
+		return b.firstCount(ctx, which, p)
+	}
 	run := func(ctx context.Context, side placement.Side, emit func(matcher.Rows) error) (matcher.Result, error) {
 		switch {
 		case side == placement.CPU || b.lost:

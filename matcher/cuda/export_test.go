@@ -79,6 +79,9 @@ func (b *Backend) Layouts(ctx context.Context) (all [][]uint64, err error) {
 	return all, nil
 }
 
+// BeforeCPU has f called before the CPU counts a whole graph beside the device.
+func (b *Backend) BeforeCPU(f func(context.Context)) { b.beforeCPU = f }
+
 // Sides returns the number of devices in use.
 func (b *Backend) Sides() int { return len(b.sides) }
 
