@@ -29,7 +29,7 @@ func TestCountsOfWholeGraphsRace(t *testing.T) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 4))
 		dev, failed := newFaulty(cudatest.NewDevice(t, rng), 1<<40), false
 		o := randomOptions(rng)
-		o.Device, o.Placement = dev, placement.New(placement.Options{Fill: 1, Explore: 0.04})
+		o.Device, o.Clock, o.Placement = dev, clock, placement.New(placement.Options{Fill: 1, Explore: 0.04})
 		o.CPU = cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())}
 		o.Lost = func(error) { failed = true }
 		got := cuda.New(o)
