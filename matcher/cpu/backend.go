@@ -153,6 +153,7 @@ type compiled struct {
 	// each are orders, by anchored order, along which batches are counted match by match though they could be counted
 	// without; nil where they are not. A match counts for all of its automorphic images.
 	each       []*program.Order
+	reprieves  uint        // how often an enumeration took long, but counting would have taken longer
 	countPlan  *count.Plan // nil when counting must enumerate, as with conditions between elements
 	layout     *rowsort.Layout
 	asked      asked

@@ -1,8 +1,6 @@
 package cpu
 
 import (
-	"math"
-	"slices"
 	"sync/atomic"
 
 	"motifd/dyngraph"
@@ -64,9 +62,13 @@ func (b *Backend) rehearse(made []*compiled) {
 }
 
 // rehearsable returns those of some plans that are rehearsed: what they are counted by is known to be the tasks of
-// their net edges, which are not asked for values.
+// their net edges, which are not asked for values. An index with further wildcards is made of the whole graph for each
+// that comes: it is left to the first batch.
 func (b *Backend) rehearsable(made []*compiled) (of []*compiled) {
 	if b.opt.Lazy || b.delta != nil || b.g.Changing() || b.g.Edges() == 0 || b.strategy != count.Auto {
+		return nil
+	}
+	if len(b.wildcards) > 0 && (b.index == nil || !b.index.HasWildcards(b.wildcards)) {
 		return nil
 	}
 	for _, c := range made {
@@ -123,50 +125,4 @@ func (b *Backend) rehearseCounts(s *searcher, p *count.Plan, elsewhere []bool, t
 		}
 	}
 	return done
-}
-
-const (
-	// stepWorth is how many steps of counting take the time of a step of an enumeration, which maps more vertices in
-	// one. leastCompared is the number of steps of counting from which on the two are compared.
-	stepWorth     = 3
-	leastCompared = 1 << 10
-)
-
-// enumerates has a plan's batches searched match by match, if from these tasks that takes less than the counting that
-// the searcher has just done (DESIGN A24). Few vertices, mostly of one label, may join in so many ways that little
-// factorises, while symmetry and shared last steps spare an enumeration most of its work.
-func (b *Backend) enumerates(s *searcher, c *compiled, tasks []task) bool {
-	most := s.Steps / stepWorth
-	if b.eachs {
-		most = math.MaxUint64
-	} else if s.Steps < leastCompared {
-		return false
-	}
-	if c.views != nil || len(c.plan.Query.Vertices) > smallPattern {
-		return false
-	}
-	s.NextRequest(matcher.WantCount)
-	s.Interrupted = func() bool { return s.Steps > most }
-	each := make([]*program.Order, len(c.count))
-	for i := range each {
-		each[i] = program.Compile(c.plan, &c.plan.Anchored[i], b.filter, b.columns, true)
-	}
-	for i := range tasks {
-		x := &tasks[i]
-		n := dyngraph.NetEdge{From: x.From, To: x.To, Label: x.label, Sign: dyngraph.Inserted}
-		if s.FromAnchor(each[slices.Index(c.count, x.o)], &n, 0); s.Steps > most {
-			return false
-		}
-	}
-	c.each = each
-	return true
-}
-
-// guard is how many steps an enumeration of so many anchors may make before counting goes on in its place: some times
-// those that counting is known to take.
-func (b *Backend) guard(c *compiled, anchors int) uint64 {
-	if b.guards > 0 {
-		return b.guards
-	}
-	return leastTrial + uint64(4*c.keep.before.per()*float64(anchors))
 }

@@ -119,12 +119,27 @@ func (t *totals) runTasks(
 	if result.Over = r.meter.Begin(req.Budget, true); result.Over != matcher.NoCause {
 		return less
 	}
-	if t.b.how(*req) == bySums {
-		if c.each != nil && views == nil && t.runEach(c, result) {
-			return less
-		}
-		r.countPlan = c.countPlan
+	if t.b.how(*req) != bySums {
+		r.runAll()
+		return r.less
 	}
+	if c.each == nil || views != nil {
+		return t.runCounts(c, req, result)
+	}
+	before := result.Steps
+	if t.runEach(c, result) {
+		return less
+	}
+	tried := result.Steps - before
+	less = t.runCounts(c, req, result)
+	c.judgeEach(tried, result.Steps-before-tried)
+	return less
+}
+
+// runCounts runs the tasks of a request by the counting plan, and with a kept space if the plan has one or gets one.
+func (t *totals) runCounts(c *compiled, req *matcher.Request, result *matcher.Result) (less matcher.Count) {
+	r := t.run
+	r.countPlan = c.countPlan
 	if !t.b.keeps(c, req) {
 		r.runAll()
 		return r.less
@@ -156,23 +171,6 @@ func (t *totals) runTasks(
 	}
 	r.runAll()
 	return r.less
-}
-
-// runEach counts a request match by match. It reports false when that takes many more steps than counting is known to
-// take: nothing is found then, and the plan is counted from now on.
-func (t *totals) runEach(c *compiled, result *matcher.Result) bool {
-	r := t.run
-	r.each, r.stop = c.plan.Automorphisms, new(atomic.Bool)
-	r.allowed = &work.Allowance{Steps: t.b.guard(c, len(r.tasks))}
-	defer work.StopWith(t.ctx, r.stop)()
-	r.runAll()
-	if !r.allowed.Over() || result.Over != matcher.NoCause || t.ctx.Err() != nil {
-		return true
-	}
-	c.each, result.Count = nil, matcher.Count{}
-	r.meter.Restart()
-	r.each, r.allowed, r.left, r.done, r.stop = matcher.Count{}, nil, nil, 0, &t.stop
-	return false
 }
 
 // runAll runs the tasks.

@@ -1,0 +1,88 @@
+package cpu
+
+import (
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+	"motifd/matcher/cpu/internal/program"
+	"motifd/matcher/cpu/internal/work"
+)
+
+const (
+	// stepWorth is how many steps of counting take the time of a step of an enumeration, which maps more vertices in
+	// one.
+	stepWorth = 3
+	// leastCompared is the number of steps of counting from which on the two are compared.
+	leastCompared = 1 << 10
+	// mostOver is how many times the steps of counting, as rehearsed, an enumeration may make.
+	mostOver = 4
+)
+
+// enumerates has a plan's batches searched match by match, if from these tasks that takes less than the counting that
+// the searcher has just done (DESIGN A24). Few vertices, mostly of one label, may join in so many ways that little
+// factorises, while symmetry and shared last steps spare an enumeration most of its work.
+func (b *Backend) enumerates(s *searcher, c *compiled, tasks []task) bool {
+	most := s.Steps / stepWorth
+	if b.eachs {
+		most = math.MaxUint64
+	} else if s.Steps < leastCompared {
+		return false
+	}
+	if c.views != nil || len(c.plan.Query.Vertices) > smallPattern {
+		return false
+	}
+	s.NextRequest(matcher.WantCount)
+	s.Interrupted = func() bool { return s.Steps > most }
+	each := make([]*program.Order, len(c.count))
+	for i := range each {
+		each[i] = program.Compile(c.plan, &c.plan.Anchored[i], b.filter, b.columns, true)
+	}
+	for i := range tasks {
+		x := &tasks[i]
+		n := dyngraph.NetEdge{From: x.From, To: x.To, Label: x.label, Sign: dyngraph.Inserted}
+		if s.FromAnchor(each[slices.Index(c.count, x.o)], &n, 0); s.Steps > most {
+			return false
+		}
+	}
+	c.each = each
+	return true
+}
+
+// runEach counts a request match by match. It reports false when that takes many more steps than counting is known to
+// take: nothing is found then.
+func (t *totals) runEach(c *compiled, result *matcher.Result) bool {
+	r := t.run
+	r.each, r.stop = c.plan.Automorphisms, new(atomic.Bool)
+	r.allowed = &work.Allowance{Steps: t.b.guard(c, len(r.tasks))}
+	defer work.StopWith(t.ctx, r.stop)()
+	r.runAll()
+	if !r.allowed.Over() || result.Over != matcher.NoCause || t.ctx.Err() != nil {
+		return true
+	}
+	result.Count = matcher.Count{}
+	r.meter.Restart()
+	r.each, r.allowed, r.left, r.done, r.stop = matcher.Count{}, nil, nil, 0, &t.stop
+	return false
+}
+
+// guard is how many steps an enumeration of so many anchors may make before they are counted in its place: some times
+// those that counting is known to take.
+func (b *Backend) guard(c *compiled, anchors int) uint64 {
+	if b.guards > 0 {
+		return b.guards
+	}
+	return (leastTrial + uint64(mostOver*c.keep.before.per()*float64(anchors))) << c.reprieves
+}
+
+// judgeEach judges an enumeration that was given up after so many steps, by those that counting took then: it was as
+// good still, and may take twice as many from now on, or the plan is not searched that way any more.
+func (c *compiled) judgeEach(tried, counted uint64) {
+	if counted >= stepWorth*tried {
+		c.reprieves++
+		return
+	}
+	c.each = nil
+}
