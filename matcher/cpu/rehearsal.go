@@ -26,9 +26,6 @@ const (
 // rehearse rehearses plans of which some are new. While a batch is staged it does nothing: the graph has the batch, and
 // the filter does not yet.
 func (b *Backend) rehearse(made []*compiled) {
-	if b.g.InBatch() {
-		return
-	}
 	made = b.rehearsable(made)
 	if len(made) == 0 {
 		return
@@ -65,7 +62,7 @@ func (b *Backend) rehearse(made []*compiled) {
 // their net edges, which are not asked for values. An index with further wildcards is made of the whole graph for each
 // that comes: it is left to the first batch.
 func (b *Backend) rehearsable(made []*compiled) (of []*compiled) {
-	if b.opt.Lazy || b.delta != nil || b.g.Changing() || b.g.Edges() == 0 || b.strategy != count.Auto {
+	if b.opt.Lazy || b.g.InBatch() || b.g.Edges() == 0 || b.strategy != count.Auto {
 		return nil
 	}
 	if len(b.wildcards) > 0 && (b.index == nil || !b.index.HasWildcards(b.wildcards)) {
@@ -82,10 +79,12 @@ func (b *Backend) rehearsable(made []*compiled) (of []*compiled) {
 
 // sampleTasks returns tasks of each plan, from edges all over the graph.
 func (b *Backend) sampleTasks(made []*compiled) [][]task {
-	at := make(map[*compiled]int, len(made))
+	plans := make([]*matcher.Plan, len(made))
 	for i, c := range made {
-		at[c] = i
+		plans[i] = c.plan
 	}
+	var fits matcher.Anchors[int] // of these alone: there may be very many others
+	fits.Set(plans, func(i, _ int) int { return i })
 	tasks := make([][]task, len(made))
 	view, bits, words := b.g.View(dyngraph.New), b.filter.Bits(), b.filter.Words()
 	bound := b.g.EdgeBound()
@@ -97,12 +96,12 @@ func (b *Backend) sampleTasks(made []*compiled) [][]task {
 		if b.g.HasParallel(label) {
 			continue
 		}
-		for _, f := range b.anchors.Of(view.Label(from), label, view.Label(to)).List {
-			i, some := at[f.Of.c]
-			if !some || len(tasks[i]) == rehearsedAnchors {
+		for _, f := range fits.Of(view.Label(from), label, view.Label(to)).List {
+			i := f.Of
+			if len(tasks[i]) == rehearsedAnchors {
 				continue
 			}
-			o := f.Of.c.count[f.Order]
+			o := made[i].count[f.Order]
 			if o.Steps[0].Test.Of(bits[int(from)*words:]) && o.Steps[1].Test.Of(bits[int(to)*words:]) {
 				tasks[i] = append(tasks[i], task{o: o, NetPair: program.NetPair{From: from, To: to}, label: label})
 			}
