@@ -11,7 +11,8 @@ import (
 
 // firstCount counts a whole graph on both sides at once, and returns the first answer. Nothing is known of a pattern
 // before its first search, and the sides differ a hundredfold: the CPU multiplies what a tree has below a vertex, the
-// GPU searches it; dense patterns are the other way round. The other side is stopped, and has ended on return.
+// GPU searches it; dense patterns are the other way round. The other side is stopped, and has ended on return: a
+// device takes about as long to stop as it has searched.
 //
 // There is no budget: two searches would spend it twice.
 func (b *Backend) firstCount(ctx context.Context, which dyngraph.Which, p *matcher.Plan) (matcher.Result, error) {
@@ -31,6 +32,8 @@ func (b *Backend) firstCount(ctx context.Context, which dyngraph.Which, p *match
 			stopGPU()
 		}
 	}()
+	b.growingTurns()
+	defer b.turns(0)
 	gpu, wide, err := b.total(onGPU, which, p, matcher.WantCount, nil)
 	if err == nil && !wide {
 		stopCPU()

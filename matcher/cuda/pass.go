@@ -230,6 +230,10 @@ func (r *runner) search(ctx context.Context, j *job, n int) error {
 			break
 		}
 		s.c.Used = 0
+		if r.grow {
+			r.turns = min(2*r.turns, r.opt.Slice)
+			s.p.Queue.Slice = uint32(r.turns)
+		}
 	}
 	return err
 }

@@ -104,7 +104,15 @@ func (b *Backend) catchUp(ctx context.Context, which dyngraph.Which) error {
 // turns limits the turns of a warp in one launch; 0 is no limit but Options.Slice.
 func (b *Backend) turns(n int) {
 	for _, s := range b.sides {
-		s.run.turns = n
+		s.run.turns, s.run.grow = n, false
+	}
+}
+
+// growingTurns begins with short launches, and doubles the turns of a warp from launch to launch: a search that is
+// stopped ends in about the time that it has run.
+func (b *Backend) growingTurns() {
+	for _, s := range b.sides {
+		s.run.turns, s.run.grow = min(leastTurns, b.opt.Slice), true
 	}
 }
 
