@@ -12,7 +12,7 @@ import (
 // firstCount counts a whole graph on both sides at once, and returns the first answer. Nothing is known of a pattern
 // before its first search, and the sides differ a hundredfold: the CPU multiplies what a tree has below a vertex, the
 // GPU searches it; dense patterns are the other way round. The other side is stopped, and has ended on return: a
-// device takes about as long to stop as it has searched.
+// device takes a part of the time to stop that it has searched.
 //
 // There is no budget: two searches would spend it twice.
 func (b *Backend) firstCount(ctx context.Context, which dyngraph.Which, p *matcher.Plan) (matcher.Result, error) {

@@ -231,7 +231,7 @@ func (r *runner) search(ctx context.Context, j *job, n int) error {
 		}
 		s.c.Used = 0
 		if r.grow {
-			r.turns = min(2*r.turns, r.opt.Slice)
+			r.turns = min(r.turns+max(1, r.turns/4), r.opt.Slice)
 			s.p.Queue.Slice = uint32(r.turns)
 		}
 	}

@@ -41,7 +41,7 @@ type runner struct {
 
 	trace *device.Trace // of the work of searches; may be nil
 	turns int           // turns of a warp in one launch, if fewer than Options.Slice
-	grow  bool          // turns double from launch to launch
+	grow  bool          // turns grow by a quarter from launch to launch
 	// Number of times that work was split since Load: inside blocks, and between them.
 	stolen, mailed uint64
 	launches       uint64
