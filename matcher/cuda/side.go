@@ -108,8 +108,8 @@ func (b *Backend) turns(n int) {
 	}
 }
 
-// growingTurns begins with short launches, and gives a warp a quarter more turns from launch to launch: a search that is
-// stopped ends in a part of the time that it has run.
+// growingTurns begins with short launches, and gives a warp a quarter more turns from launch to launch: a search that
+// is stopped ends in a part of the time that it has run.
 func (b *Backend) growingTurns() {
 	for _, s := range b.sides {
 		s.run.turns, s.run.grow = min(leastTurns, b.opt.Slice), true
