@@ -76,7 +76,8 @@ func readCodecs(t *testing.T, e *kafkatest.Cluster) {
 	want = append(want, strings.Repeat("0123456789", 60_000)) // several blocks of every codec
 	for kind, codec := range codecs {
 		byProducer, byBroker := e.Topic(t, "in", 1, nil), ""
-		// One record batch: franz-go leaves a batch of one short record uncompressed, whatever the codec.
+		// One record batch, or few: franz-go may send the first record when it hears of the topic, and leaves a batch
+		// of one short record uncompressed, whatever the codec.
 		cl := e.Franz(
 			t,
 			kgo.ProducerBatchCompression(codec),
@@ -112,9 +113,14 @@ func readCodecs(t *testing.T, e *kafkatest.Cluster) {
 			if topic == byBroker && !e.Real {
 				continue // the embedded log does not compress
 			}
+			compressed := false
 			for _, b := range batches(t, e, topic, int64(len(want))) {
-				require.Equal(t, kind, kafkago.Compression(b.Attributes&recordbatch.AttrCompression))
+				c := kafkago.Compression(b.Attributes & recordbatch.AttrCompression)
+				if compressed = compressed || c == kind; c != kind {
+					require.Zero(t, c)
+				}
 			}
+			require.True(t, compressed, kind)
 		}
 	}
 }
