@@ -22,8 +22,8 @@ const (
 )
 
 // enumerates has a plan's batches searched match by match, if from these tasks that takes less than the counting that
-// the searcher has just done (DESIGN A24). Few vertices, mostly of one label, may join in so many ways that little
-// factorises, while symmetry and shared last steps spare an enumeration most of its work.
+// the searcher has just done (DESIGN A24). In a small pattern of one label, most vertices are joined, so a count has
+// few independent parts to multiply. Symmetry and shared last steps save an enumeration most of its work.
 func (b *Backend) enumerates(s *searcher, c *compiled, tasks []task) bool {
 	most := s.Steps / stepWorth
 	if b.eachs {
@@ -68,8 +68,8 @@ func (t *totals) runEach(c *compiled, result *matcher.Result) bool {
 	return false
 }
 
-// guard is how many steps an enumeration of so many anchors may make before they are counted in its place: some times
-// those that counting is known to take.
+// guard returns the limit on the steps of an enumeration from a number of anchors: mostOver times the steps that
+// counting takes, as rehearsed, and some more. Beyond the limit the anchors are counted.
 func (b *Backend) guard(c *compiled, anchors int) uint64 {
 	if b.guards > 0 {
 		return b.guards
@@ -77,8 +77,9 @@ func (b *Backend) guard(c *compiled, anchors int) uint64 {
 	return (leastTrial + uint64(mostOver*c.keep.before.per()*float64(anchors))) << c.reprieves
 }
 
-// judgeEach judges an enumeration that was given up after so many steps, by those that counting took then: it was as
-// good still, and may take twice as many from now on, or the plan is not searched that way any more.
+// judgeEach decides whether a plan is enumerated again, after an enumeration reached its limit. tried is its number of
+// steps, counted is the number that counting took in its place. If counting was no cheaper, the limit doubles.
+// Otherwise the plan is counted from now on.
 func (c *compiled) judgeEach(tried, counted uint64) {
 	if counted >= stepWorth*tried {
 		c.reprieves++

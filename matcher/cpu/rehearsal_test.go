@@ -68,13 +68,7 @@ func TestRehearsedPlansAgainstTextbook(t *testing.T) {
 	var each, summed, given int
 	seen := func() bool { return each > 0 && summed > 0 && given > 0 }
 	matchertest.ForSeedsUntil(t, 40, seen, func(t *testing.T, rng *rand.Rand) {
-		us, seen := clustered(rng, 200, 1200, 1+rng.IntN(4)), map[[2]string]bool{}
-		us = slices.DeleteFunc(us, func(u dyngraph.Update) bool {
-			ends := [2]string{min(u.From, u.To), max(u.From, u.To)}
-			again := u.Op == dyngraph.InsertEdge && seen[ends]
-			seen[ends] = true
-			return again
-		})
+		us := withoutParallel(clustered(rng, 200, 1200, 1+rng.IntN(4)))
 		edges := len(us) - rng.IntN(300)
 		book := newTextbook(us)
 		q := book.walk(rng, 3+rng.IntN(smallPattern-2), rng.IntN(2) == 0)

@@ -41,11 +41,7 @@ func (b *Backend) firstCount(ctx context.Context, which dyngraph.Which, p *match
 		return sumOfWork(gpu, cpu), nil
 	}
 	<-ended
-	// A device that failed is given up, and another error is one of the search that was stopped, unless the CPU has
-	// one, too.
-	if b.failed(err); cpuErr != nil && err != nil && ctx.Err() == nil {
-		cpuErr = err
-	}
+	b.failed(err) // a device that failed is given up; the CPU's answer does not depend on it
 	return sumOfWork(cpu, gpu), cpuErr
 }
 

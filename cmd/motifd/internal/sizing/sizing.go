@@ -120,10 +120,10 @@ func (g *Graph) Device() []Part {
 	slots := leaves * leafSlots
 	var parts []Part
 	spare := uint64(0)
-	// add adds buffers of a number of elements each, of so many bytes.
-	add := func(name string, number uint64, buffers ...float64) {
+	// add adds a part: buffers with an equal number of elements. The sizes of an element are in bytes.
+	add := func(name string, number uint64, sizes ...float64) {
 		sum := 0.
-		for _, each := range buffers {
+		for _, each := range sizes {
 			sum += each
 			spare += uint64(min(float64(number)*each/4, mostSpare))
 		}
