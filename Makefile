@@ -32,9 +32,12 @@ demo: build ## show fraud rings being reported live
 story: build ## play one account that everybody pays against the daemon; LIMITS=default with the limits of a plain configuration
 	LIMITS=$(LIMITS) sh cmd/motifd/stories/one-hub.sh
 
+BROKER_TESTS = 'P3Torture|Broker|Settle'
+
+# With TAGS=data,kafka it also runs the tests of test-data, and compiles those of test-kafka.
 .PHONY: test
 test: ## run all tests that need nothing but this repository
-	$(GO) test -timeout 30m ./...
+	$(GO) test -timeout 30m $(if $(TAGS),-tags $(TAGS) -skip $(BROKER_TESTS)) ./...
 
 # Packages that start no goroutine: the race detector finds nothing there, and takes ten times as long.
 SEQUENTIAL = cmd/benchpair cmd/motifd/internal/bench cmd/motifd/internal/benchcase cmd/motifd/internal/estimate \
@@ -53,7 +56,7 @@ race: ## run the tests of packages with goroutines under the race detector, but 
 .PHONY: test-data
 test-data: ## run the cases with known answers in ../shared/data
 	@test -d ../shared/data || { echo "../shared/data is missing: the cases with known answers are there" >&2; exit 1; }
-	$(GO) test -tags data -timeout 30m -run '^TestData' \
+	$(GO) test -tags data,kafka -timeout 30m -run '^TestData' \
 		$$(grep -rl --include='*_test.go' '^//go:build data' . | xargs grep -l '^func TestData' | xargs -n1 dirname | sort -u)
 
 DUCKDB := duckdb==1.3.2
@@ -78,7 +81,7 @@ RESTARTS    ?= 5
 .PHONY: test-kafka
 test-kafka: ## run the tests against a real Kafka broker; needs Java 17 and Maven, and fetches the broker
 	@.ci/kafka/fetch
-	$(GO) test -tags kafka -timeout 60m -p 3 -parallel 4 -run 'P3Torture|Broker|Settle' \
+	$(GO) test -tags data,kafka -timeout 60m -p 3 -parallel 4 -run $(BROKER_TESTS) \
 		./cmd/motifd ./stream/kafka/brokertest ./stream/kafka/publish ./stream/kafka/source
 
 .PHONY: torture

@@ -38,13 +38,13 @@ func TestCountsBeyond128Bits(t *testing.T) {
 			u.Pos = dyngraph.Position{Offset: int64(len(msgs))}
 			msgs = append(msgs, dyngraph.Message{Updates: []dyngraph.Update{u}})
 		}
-		for hub := range 3 {
+		for hub := range 2 {
 			add(dyngraph.Update{Op: dyngraph.InsertVertex, Key: fmt.Sprint("h", hub), Label: "H"})
 		}
 		const near = 40
 		for i := range near {
 			add(dyngraph.Update{Op: dyngraph.InsertVertex, Key: fmt.Sprint("l", i), Label: "L"})
-			for hub := range 3 {
+			for hub := range 2 {
 				add(dyngraph.Update{Op: dyngraph.InsertEdge, From: fmt.Sprint("h", hub), To: fmt.Sprint("l", i),
 					Label: "e"})
 			}

@@ -35,10 +35,8 @@ func makeArchive(t testing.TB, lib string) {
 		t.Fatal(err)
 	}
 	b.configure(t, nil)
-	if err := b.format(t.Context(), clusterID()); err != nil {
-		t.Fatal(err)
-	}
-	b.archiveAtExit = b.classArchive() + ".new" // not of the program that formats
+	b.format(t, clusterID())
+	b.archiveAtExit = b.classArchive() + ".new"
 	t.Cleanup(b.Kill)
 	b.Launch(t)
 	b.Stop(t)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"strings"
-	"sync"
 	"testing"
 )
 
@@ -49,16 +48,8 @@ func StartCluster(t testing.TB, properties map[string]string) []*Broker {
 		brokers = append(brokers, b)
 	}
 	cluster := clusterID()
-	errs := make([]error, nodes)
-	var wg sync.WaitGroup
-	for i, b := range brokers {
-		wg.Go(func() { errs[i] = b.format(t.Context(), cluster) })
-	}
-	wg.Wait()
-	for i, b := range brokers {
-		if errs[i] != nil {
-			t.Fatal(errs[i])
-		}
+	for _, b := range brokers {
+		b.format(t, cluster)
 		t.Cleanup(b.Kill)
 		b.spawn(t)
 	}
