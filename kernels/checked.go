@@ -2,7 +2,7 @@
 
 package kernels
 
-// Checked returns the device with every failure of a copy or a kernel as an Error, so that callers can tell it from
+// Checked returns the device with every failure of it as an Error, so that callers can tell it from
 // one of their own. A MemoryError stays what it is.
 func Checked(d Device) Device {
 	if _, ok := d.(checked); ok {
@@ -75,7 +75,7 @@ func (c checked) NewEvent() (Event, error) {
 	return checkedEvent{e}, nil
 }
 
-func (c checked) Close() error { return c.d.Close() }
+func (c checked) Close() error { return failed("closing it", c.d.Close()) }
 
 type checkedStream struct {
 	checkedQueue

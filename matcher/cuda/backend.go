@@ -255,16 +255,18 @@ func (b *Backend) failed(err error) bool {
 	return true
 }
 
-// Close implements matcher.Backend.
+// Close implements matcher.Backend. A device that fails now is told of as one that fails in a search.
 func (b *Backend) Close() error {
 	err := b.release()
-	for _, s := range b.sides {
-		if e := s.dev.Close(); err == nil && !b.lost {
-			err = e
-		}
-	}
 	for _, s := range b.gone {
 		_ = s.dev.Close() // that it failed is told already
+	}
+	errs := make([]error, len(b.sides))
+	for i, s := range b.sides {
+		errs[i] = s.of(s.dev.Close())
+	}
+	if e := b.outlive(errs); err == nil && e != nil && !b.failed(e) {
+		err = e
 	}
 	if e := b.cpu.Close(); err == nil {
 		err = e
@@ -272,14 +274,16 @@ func (b *Backend) Close() error {
 	return err
 }
 
+// release frees the memory of all devices.
 func (b *Backend) release() error {
-	var err error
-	for _, s := range b.sides {
-		if e := s.Free(); err == nil && !b.lost {
-			err = e
-		}
+	errs := make([]error, len(b.sides))
+	for i, s := range b.sides {
+		errs[i] = s.of(s.Free())
 	}
-	return err
+	if err := b.outlive(errs); err != nil && !b.failed(err) {
+		return err
+	}
+	return nil
 }
 
 func (b *Backend) clock() int64 {

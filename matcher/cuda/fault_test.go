@@ -3,6 +3,7 @@
 package cuda_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -122,9 +123,10 @@ func (f *faulty) NewEvent() (kernels.Event, error) {
 	return faultyEvent{e, f.faults}, err
 }
 
-func (f *faulty) Free(p kernels.Ptr) error { return f.device.Free(p) }
-func (f *faulty) FreeHost(b []byte) error  { return f.device.FreeHost(b) }
-func (f *faulty) Close() error             { return f.device.Close() }
+// Free, FreeHost and Close do what they are for even if they fail.
+func (f *faulty) Free(p kernels.Ptr) error { return cmp.Or(f.fail(), f.device.Free(p)) }
+func (f *faulty) FreeHost(b []byte) error  { return cmp.Or(f.fail(), f.device.FreeHost(b)) }
+func (f *faulty) Close() error             { return cmp.Or(f.fail(), f.device.Close()) }
 
 type faultyEvent struct {
 	kernels.Event

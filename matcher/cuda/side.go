@@ -146,6 +146,8 @@ func (b *Backend) dropped(err error) bool {
 
 // abandon frees what a failed device still frees, which helps other processes.
 func (s *side) abandon() {
-	_ = s.mirror.Free()
-	_ = s.run.Free()
+	if s.mirror != nil { // nothing is loaded, or all is freed
+		_ = s.mirror.Free()
+		_ = s.run.Free()
+	}
 }

@@ -248,6 +248,55 @@ func TestP2EveryCallOfASideFails(t *testing.T) {
 	})
 }
 
+// TestP2SidesFailWhenTheyAreFreed has devices fail while a graph gives way to another one, or when all ends: the others
+// go on, then the CPU, and what failed is told. Without Lost it is an error.
+func TestP2SidesFailWhenTheyAreFreed(t *testing.T) {
+	matchertest.ForSeeds(t, rounds, func(t *testing.T, rng *rand.Rand) {
+		faults, devices := failing(t, rng, []int{-1, -1})
+		o := cuda.Options{Shape: kernels.Shape{Blocks: 1, BlockWarps: 1}, RowMemory: 1 << 15,
+			CPU: cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, Device: devices[0], More: devices[1:]}
+		var lost losses
+		lost.of(t, &o)
+		onlyDevices := rng.IntN(2) == 0
+		if onlyDevices {
+			o.Lost = nil
+		}
+		want, got := cpu.New(o.CPU), cuda.New(o)
+		batch, q := paths(rng, 30, 90, "x", "y", "z")
+		bench := matchertest.NewBench(t, false, plan.New(), []*matcher.Query{q}, want, got)
+		search := func() {
+			bench.Stage(batch)
+			requests := bench.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })
+			compareAnswers(t, bench, dyngraph.Inserted, requests, bench.Search(want, dyngraph.Inserted, requests),
+				bench.Search(got, dyngraph.Inserted, requests))
+			bench.Abort()
+		}
+		search()
+		for _, f := range faults[:1+rng.IntN(2)] {
+			f.left = rng.IntN(8)
+		}
+		if !onlyDevices && rng.IntN(2) == 0 {
+			if err := got.Load(bench.Graph); err != nil {
+				t.Fatal(err)
+			}
+			if err := got.Prepare(bench.Plans()); err != nil {
+				t.Fatal(err)
+			}
+			search()
+		}
+		switch err := got.Close(); {
+		case onlyDevices && faults[0].failed && faults[1].failed:
+			if !errors.Is(err, errFault) {
+				t.Errorf("both devices failed, which is told as %v", err)
+			}
+		case err != nil:
+			t.Error(err)
+		default:
+			lost.check(t, faults)
+		}
+	})
+}
+
 // TestMirrorsHaveEqualLayouts has three devices follow a graph through batches that are committed, aborted, or that no
 // device searches: each entry is in the same slot of all arrays, whatever the order in which the warps of a device run.
 func TestMirrorsHaveEqualLayouts(t *testing.T) {
