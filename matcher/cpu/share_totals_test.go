@@ -285,6 +285,7 @@ func TestExistenceEndsAtTheFirstMatch(t *testing.T) {
 // TestS11BudgetEndsACountWithinAnAnchor: what exceeds its budget ends at the next look at it, however long the count
 // from one anchor is, one by one or by sums, with one worker or several.
 func TestS11BudgetEndsACountWithinAnAnchor(t *testing.T) {
+	matchertest.NotUnderRace(t, "it counts for half a minute; TestS7OneHubEdgeIsShared has workers that share a count")
 	for _, label := range []string{"E", ""} {
 		for _, threads := range []int{1, 4} {
 			graph, insert, q := hubClique(6, 50, label)
