@@ -33,6 +33,7 @@ type classCounter struct {
 	lists   []weighted // by class
 	heads   []int
 	groups  []candidateGroup
+	ways    []matcher.Count // of all groups
 	index   map[string]int
 	key     []byte
 	radix   []int
@@ -150,7 +151,7 @@ func (c *Counter) seeAlike(a, b *Edge) bool {
 func (x *classCounter) group() {
 	n := len(x.classes)
 	x.heads = append(x.heads[:0], make([]int, n)...)
-	x.groups = x.groups[:0]
+	x.groups, x.ways = x.groups[:0], x.ways[:0]
 	if x.index == nil {
 		x.index = map[string]int{}
 	}
@@ -175,13 +176,15 @@ func (x *classCounter) group() {
 		if !ok {
 			at = len(x.groups)
 			x.index[string(x.key)] = at
-			g := candidateGroup{ways: make([]matcher.Count, n)}
+			from := len(x.ways)
 			for i := range n {
+				of := matcher.Count{}
 				if l := &x.lists[i]; x.heads[i] < len(l.nbr) && l.nbr[x.heads[i]] == least {
-					g.ways[i] = l.ways[x.heads[i]]
+					of = l.ways[x.heads[i]]
 				}
+				x.ways = append(x.ways, of)
 			}
-			x.groups = append(x.groups, g)
+			x.groups = append(x.groups, candidateGroup{ways: x.ways[from:len(x.ways):len(x.ways)]})
 		}
 		x.groups[at].size++
 		for i := range n {
@@ -194,10 +197,14 @@ func (x *classCounter) group() {
 	slices.SortStableFunc(x.groups, func(a, b candidateGroup) int { return cmp.Compare(a.size, b.size) })
 }
 
-// appendCount appends a number so that no other begins like it.
+// appendCount appends a number so that no other begins like it: its 16 bytes and whether there are more.
 func appendCount(to []byte, n matcher.Count) []byte {
+	to = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(to, n.Lo), n.Hi)
+	if !n.IsWide() {
+		return append(to, 0)
+	}
 	b := n.Big().Bytes()
-	return append(binary.AppendUvarint(to, uint64(len(b))), b...)
+	return append(binary.AppendUvarint(append(to, 1), uint64(len(b))), b...)
 }
 
 // count sums over all ways to divide the leaves among the groups.

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"motifd/matcher"
 )
 
 // component is a set of blocks that are counted together, given the images of its separator.
@@ -13,10 +15,10 @@ type component struct {
 	key          *componentKey // nil until it is asked for
 	shared       bool          // by several quotients
 	mask         uint32
-	separator    []int  // a pattern vertex of each block outside that it is joined to
-	separatorSet uint32 // the same as bits
-	conflicts    uint32 // the blocks outside that its images must be kept apart from
-	ranks        []int  // of the edges at its blocks, ascending
+	separator    []int   // a pattern vertex of each block outside that it is joined to
+	separatorSet uint32  // the same as bits
+	conflicts    uint32  // the blocks outside that its images must be kept apart from
+	ranks        edgeSet // of the edges at its blocks
 
 	// Several leaves are counted together (countLeaves). Other components have a method or are eliminated: next is
 	// mapped first. It is chosen when it is first needed: most anchors end before.
@@ -174,35 +176,39 @@ func (ps *quotientComponents) component(mask uint32) *component {
 	}
 	q := ps.q
 	p := &component{mask: mask, next: -1}
-	groups := map[int]uint32{} // pattern vertices outside, by block
+	var around uint32                      // blocks outside
+	var groups [matcher.MaxVertices]uint32 // by these: pattern vertices
 	leaves, single := true, true
 	for m := mask; m != 0; m &= m - 1 {
 		v := bits.TrailingZeros32(m)
 		p.conflicts |= q.conflicts[v] &^ mask
 		for _, e := range q.Edges[v] {
-			p.ranks = e.appendRanks(p.ranks)
+			e.addRanks(&p.ranks)
 			if x := q.BlockOf[e.From]; mask&(1<<x) == 0 {
+				around |= 1 << x
 				groups[x] |= e.fromAll
 			}
 		}
 		leaves, single = leaves && q.Adj[v]&mask == 0, single && len(q.Edges[v]) == 1
 	}
-	for _, touch := range groups {
-		p.separator = append(p.separator, bits.TrailingZeros32(touch))
+	touch := groups[:0]
+	for m := around; m != 0; m &= m - 1 {
+		t := groups[bits.TrailingZeros32(m)]
+		touch = append(touch, t)
+		p.separatorSet |= 1 << bits.TrailingZeros32(t)
 	}
-	slices.Sort(p.separator)
-	slices.Sort(p.ranks)
-	p.ranks = slices.Compact(p.ranks)
-	for _, v := range p.separator {
-		p.separatorSet |= 1 << v
+	for m := p.separatorSet; m != 0; m &= m - 1 {
+		p.separator = append(p.separator, bits.TrailingZeros32(m))
 	}
-	key := ps.textOf(mask, groups)
-	if same, ok := ps.of.byKey[key]; ok {
-		same.shared = true
-		ps.all[mask] = same
-		return same
+	if len(ps.of.quotients) > 1 { // others may have it
+		key := ps.textOf(mask, touch)
+		if same, ok := ps.of.byKey[key]; ok {
+			same.shared = true
+			ps.all[mask] = same
+			return same
+		}
+		ps.of.byKey[key] = p
 	}
-	ps.of.byKey[key] = p
 	ps.all[mask] = p
 	if leaves && (single || bits.OnesCount32(mask) > 2) || mask&(mask-1) == 0 {
 		for m := mask; m != 0; m &= m - 1 {
@@ -216,17 +222,17 @@ func (ps *quotientComponents) component(mask uint32) *component {
 	return p
 }
 
-// appendRanks appends the ranks of the edge's pattern edges; of identified edges only the lowest rank.
-func (e *Edge) appendRanks(to []int) []int {
+// addRanks adds the ranks of the edge's pattern edges; of identified edges only the lowest rank.
+func (e *Edge) addRanks(to *edgeSet) {
 	if e.Multi == nil {
-		return append(to, e.rank)
+		to.add(e.rank)
+		return
 	}
 	for _, set := range e.Multi.Sets {
 		for i := range set {
-			to = append(to, set[i].rank)
+			to.add(set[i].rank)
 		}
 	}
-	return to
 }
 
 // chooseNext chooses the block of a component that is eliminated first.
@@ -245,10 +251,13 @@ func (ps *quotientComponents) chooseNext(p *component) {
 		if back == 0 || bits.OnesCount32(q.Adj[v]) == 1 && part&(part-1) != 0 {
 			continue
 		}
-		score := [4]int{back, -max(2, q.widestSeparator(mask&^(1<<v))), bits.OnesCount32(q.Adj[v]), -v}
 		if ps.of.plan.Images != nil {
-			score[0] = -ps.growth(v, mask)
+			back = -ps.growth(v, mask)
 		}
+		if back < best[0] {
+			continue
+		}
+		score := [4]int{back, -max(2, q.widestSeparator(mask&^(1<<v))), bits.OnesCount32(q.Adj[v]), -v}
 		if better(score, best) {
 			best, p.next = score, v
 		}
@@ -293,8 +302,8 @@ func (ps *quotientComponents) growth(v int, mask uint32) int {
 }
 
 // textOf returns a text that is equal for equal components of different quotients: the same blocks, with the same edges
-// to the same vertices outside.
-func (ps *quotientComponents) textOf(mask uint32, groups map[int]uint32) string {
+// to the same vertices outside. touch are these, by block; it is sorted.
+func (ps *quotientComponents) textOf(mask uint32, touch []uint32) string {
 	var room [128]byte
 	var edges edgeSet
 	text := append(room[:0], byte(bits.OnesCount32(mask)))
@@ -304,10 +313,6 @@ func (ps *quotientComponents) textOf(mask uint32, groups map[int]uint32) string 
 		for i := range ps.q.Edges[v] {
 			edges.join(&ps.q.Edges[v][i].patternEdges)
 		}
-	}
-	touch := make([]uint32, 0, len(groups))
-	for _, t := range groups {
-		touch = append(touch, t)
 	}
 	slices.Sort(touch)
 	text = append(text, byte(len(touch)))

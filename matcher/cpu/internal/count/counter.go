@@ -47,6 +47,7 @@ type Counter struct {
 
 	memo      memo
 	intersect neighbors.Intersecter
+	lists     []edgeList                                   // scratch
 	common    [matcher.MaxVertices + 1][]dyngraph.VertexID // by depth
 	leaves    []dyngraph.VertexID
 	ways      [matcher.MaxVertices + 1][]matcher.Count // parallel to common
@@ -247,12 +248,9 @@ func (c *Counter) compute(p *component) matcher.Count {
 // version numbers what the edges of a component see: those of a lower rank than the anchor's only what both graphs
 // have, the others all. Counts that ignore candidate bits have versions of their own.
 func (c *Counter) version(p *component) uint32 {
-	n := 0
-	for n < len(p.ranks) && p.ranks[n] < c.rank {
-		n++
-	}
+	n := p.ranks.below(c.rank)
 	if c.elsewhere != nil {
-		n += 1 + len(p.ranks)
+		n += 1 + p.ranks.size()
 	}
 	return uint32(n)
 }

@@ -9,8 +9,7 @@ import (
 // it and are injective, ascending (DESIGN A7), and how often each counts, nil if once. They are valid until the next
 // call at the same depth.
 func (c *Counter) inCommon(p *component) ([]dyngraph.VertexID, []matcher.Count) {
-	var room [4]edgeList
-	ls := room[:0]
+	ls := c.lists[:0]
 	for k := range p.from {
 		e := &p.from[k]
 		if e.Multi != nil {
@@ -28,20 +27,25 @@ func (c *Counter) inCommon(p *component) ([]dyngraph.VertexID, []matcher.Count) 
 			ls[i], ls[i-1] = ls[i-1], ls[i]
 		}
 	}
-	found := c.common[c.depth][:0]
-	few := ls[0].nbr
+	c.lists = ls
+	admits := c.admission(p.next, p.to)
+	first, few := &ls[0], ls[0].nbr
+	if c.plan.Images != nil { // few neighbours are candidates
+		c.worker.StepBy(len(few))
+		few = c.candidates(&c.common[c.depth], first, admits)
+		first, admits = nil, admission{}
+	}
 	for k := 1; k < len(ls) && len(few) > 0; k++ {
 		l := &ls[k]
 		c.worker.StepBy(2 * len(few))
 		at, in := c.intersect.Of(few, l.nbr)
-		kept := found[:0]
+		found := c.common[c.depth][:0]
 		for i, p := range at {
-			if c.admitsAt(l, int(in[i])) && (k > 1 || c.admitsAt(&ls[0], int(p))) {
-				kept = append(kept, few[p])
+			if c.admitsAt(l, int(in[i])) && (first == nil || c.admitsAt(first, int(p))) {
+				found = append(found, few[p])
 			}
 		}
-		found, few = kept, kept
+		c.common[c.depth], few, first = found, found, nil
 	}
-	c.common[c.depth] = found
-	return c.candidates(&c.common[c.depth], &edgeList{nbr: found}, c.admission(p.next, p.to)), nil
+	return c.candidates(&c.common[c.depth], &edgeList{nbr: few}, admits), nil
 }

@@ -3,7 +3,6 @@ package count
 import (
 	"encoding/binary"
 	"math/bits"
-	"slices"
 )
 
 // componentKey is the key of a component in the memo. Components of any patterns with equal keys have the same count
@@ -34,7 +33,7 @@ func (n *componentKeys) of(ps *quotientComponents, p *component) *componentKey {
 		n.by = map[string]*componentKey{}
 	}
 	name := &componentKey{first: n.next}
-	n.next += 2 * uint32(1+len(p.ranks))
+	n.next += 2 * uint32(1+p.ranks.size())
 	n.by[string(n.text)] = name
 	return name
 }
@@ -83,10 +82,9 @@ func (ps *quotientComponents) describe(to []byte, p *component) []byte {
 		}
 		for i := range q.Edges[v] {
 			e := &q.Edges[v][i]
-			rank, _ := slices.BinarySearch(p.ranks, e.rank)
 			put(uint64(number[q.BlockOf[e.From]]))
-			put(uint64(rank))
-			to = e.Multi.describe(to, p.ranks, ps.of.plan)
+			put(uint64(p.ranks.below(e.rank)))
+			to = e.Multi.describe(to, &p.ranks, ps.of.plan)
 			kind := &ps.of.plan.kinds[e.kind]
 			put(kind.key)
 			put(uint64(len(kind.tests)))
@@ -97,7 +95,7 @@ func (ps *quotientComponents) describe(to []byte, p *component) []byte {
 }
 
 // describe appends the labels and directions of a multi-edge and the ranks of its edges, by index; a zero if b is nil.
-func (b *MultiEdge) describe(to []byte, ranks []int, s *Plan) []byte {
+func (b *MultiEdge) describe(to []byte, ranks *edgeSet, s *Plan) []byte {
 	if b == nil {
 		return append(to, 0)
 	}
@@ -106,8 +104,7 @@ func (b *MultiEdge) describe(to []byte, ranks []int, s *Plan) []byte {
 	for _, set := range b.Sets {
 		to = binary.AppendUvarint(to, uint64(len(set)))
 		for i := range set {
-			rank, _ := slices.BinarySearch(ranks, set[i].rank)
-			to = binary.AppendUvarint(to, uint64(rank))
+			to = binary.AppendUvarint(to, uint64(ranks.below(set[i].rank)))
 		}
 	}
 	return to

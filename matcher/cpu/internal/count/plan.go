@@ -94,12 +94,27 @@ type Edge struct {
 	Multi        *MultiEdge // nil if the edge has one image between two data vertices at most
 }
 
-// edgeSet is a set of pattern edges.
+// edgeSet is a set of pattern edges, or of their ranks.
 type edgeSet [(matcher.MaxEdges + 63) / 64]uint64
 
 func (s *edgeSet) add(i int) { s[i/64] |= 1 << (i % 64) }
 
 func (s *edgeSet) has(i int) bool { return s[i/64]>>(i%64)&1 != 0 }
+
+// below returns how many members are less than i.
+func (s *edgeSet) below(i int) (n int) {
+	for k := 0; k < len(s) && 64*k < i; k++ {
+		if w := s[k]; i >= 64*(k+1) {
+			n += bits.OnesCount64(w)
+		} else {
+			n += bits.OnesCount64(w & (1<<(i-64*k) - 1))
+		}
+	}
+	return n
+}
+
+// size returns the number of members.
+func (s *edgeSet) size() int { return s.below(64 * len(s)) }
 
 func (s *edgeSet) join(t *edgeSet) {
 	for i := range s {
@@ -140,9 +155,9 @@ func NewPlan(p *matcher.Plan, f candidates.Source, apart bool) *Plan {
 		together[v] = p.MustDiffer[v] &^ adj[v] // no edge leads from a vertex to itself
 	}
 	free := make([]uint32, n)
-	parts := partitions(together)
-	if apart && len(parts) > 1 {
-		parts = nil
+	var parts []partition
+	if !apart || !slices.ContainsFunc(together, func(of uint32) bool { return of != 0 }) {
+		parts = partitions(together)
 	}
 	for i, part := range parts {
 		s.Quotients = append(s.Quotients, s.quotient(i, &part, free, f))

@@ -229,6 +229,9 @@ func (m *maker) sum() bool {
 		if v%pollEvery == 0 && m.stop() {
 			return false
 		}
+		if x == 0 {
+			continue
+		}
 		for u := range same {
 			if x>>u&1 != 0 {
 				same[u] &= x
