@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu/internal/program"
 	"motifd/matcher/cpu/internal/work"
@@ -42,8 +41,7 @@ func (b *Backend) enumerates(s *searcher, c *compiled, tasks []task) bool {
 	}
 	for i := range tasks {
 		x := &tasks[i]
-		n := dyngraph.NetEdge{From: x.From, To: x.To, Label: x.label, Sign: dyngraph.Inserted}
-		if s.FromAnchor(each[slices.Index(c.count, x.o)], &n, 0); s.Steps > most {
+		if s.FromAnchor(each[slices.Index(c.count, x.o)], x.inserted(), 0); s.Steps > most {
 			return false
 		}
 	}
@@ -53,8 +51,11 @@ func (b *Backend) enumerates(s *searcher, c *compiled, tasks []task) bool {
 
 // runEach counts a request match by match. It reports false when that takes many more steps than counting is known to
 // take: nothing is found then.
-func (t *totals) runEach(c *compiled, result *matcher.Result) bool {
+func (t *totals) runEach(c *compiled, req *matcher.Request, result *matcher.Result) bool {
 	r := t.run
+	if t.b.keeps(c, req) {
+		t.onWay(c, result)
+	}
 	r.each, r.stop = c.plan.Automorphisms, new(atomic.Bool)
 	r.allowed = &work.Allowance{Steps: t.b.guard(c, len(r.tasks))}
 	defer work.StopWith(t.ctx, r.stop)()
@@ -62,9 +63,7 @@ func (t *totals) runEach(c *compiled, result *matcher.Result) bool {
 	if !r.allowed.Over() || result.Over != matcher.NoCause || t.ctx.Err() != nil {
 		return true
 	}
-	result.Count = matcher.Count{}
-	r.meter.Restart()
-	r.each, r.allowed, r.left, r.done, r.stop = matcher.Count{}, nil, nil, 0, &t.stop
+	r.again(result)
 	return false
 }
 

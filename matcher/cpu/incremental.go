@@ -59,6 +59,11 @@ func (x *task) edge(d *dyngraph.Delta) *dyngraph.NetEdge {
 	return &turned
 }
 
+// inserted returns a net edge with the ends of the task, of a task that no batch has.
+func (x *task) inserted() *dyngraph.NetEdge {
+	return &dyngraph.NetEdge{From: x.From, To: x.To, Label: x.label, Sign: dyngraph.Inserted}
+}
+
 // taskChunk is the number of anchored searches that a worker takes at a time.
 const taskChunk = 64
 

@@ -54,17 +54,25 @@ type keptWay struct {
 	space     *space.Space
 	size      int // candidates when it was made
 	countPlan *count.Plan
-	// rows are the orders of rows by those that the backend keeps, where they were used; keys are of their lists.
-	rows   map[*program.Order]*program.Order
+	// orders are those by which the space is searched match by match, by those that the backend keeps, where they were
+	// used; keys are of their lists.
+	orders map[*program.Order]*program.Order
 	keys   *program.ListKeys
 	shared *backtrack.Shared // of the batch of phase
 	phase  uint64
+	idle   []*searcher // of counts match by match; Backend.mu is held
 }
 
-// keeps reports whether a request may be searched with a kept space. Views count from labels alone; a batch that
-// revises vertices has orders of its own.
+// keeps reports whether a request for a count may be searched with a kept space. Views count from labels alone; a batch
+// that revises vertices has orders of its own.
 func (b *Backend) keeps(c *compiled, r *matcher.Request) bool {
-	return b.how(*r) == bySums && c.views == nil && !b.isRevised(c) && b.strategy == count.Auto && b.hasRoom(c)
+	switch b.how(*r) {
+	case bySums:
+		return c.views == nil && b.strategy == count.Auto && b.hasRoom(c)
+	case byCounting:
+		return !c.plan.Query.IsVertex() && !b.isRevised(c) && b.hasRoom(c)
+	}
+	return false
 }
 
 // hasRoom reports whether a plan has a kept space, or there is room for one more.
@@ -153,7 +161,7 @@ func (b *Backend) renew(c *compiled, stop *atomic.Bool) bool {
 		w.countPlan = count.NewPlan(s.Narrowed, s, true)
 		w.countPlan.Images, w.countPlan.Pairs = s.Candidates, s.Pairs
 	}
-	w.keys, w.rows, w.shared = new(program.ListKeys), nil, nil
+	w.keys, w.orders, w.shared = new(program.ListKeys), nil, nil
 	return true
 }
 

@@ -144,8 +144,8 @@ func sameNumbers(t *testing.T, b *Backend, k *space.Kept) {
 // TestKeptSpaceAgainstReference plays searches of batches with kept spaces against the reference: counts and rows,
 // of both signs, of committed and aborted batches, by one thread and by several.
 func TestKeptSpaceAgainstReference(t *testing.T) {
-	var counted, rows, kept int
-	seen := func() bool { return counted > 0 && rows > 0 && kept > 0 }
+	var summed, ones, each, rows int
+	seen := func() bool { return summed > 0 && ones > 0 && each > 0 && rows > 0 }
 	matchertest.ForSeedsUntil(t, 40, seen, func(t *testing.T, rng *rand.Rand) {
 		c := matchertest.RandomCaseOfAny(rng, 3)
 		for _, q := range c.Queries {
@@ -160,6 +160,7 @@ func TestKeptSpaceAgainstReference(t *testing.T) {
 		ref := reference.New()
 		fast := New(Options{Threads: 1 + rng.IntN(3), TempFiles: tempfile.In(t.TempDir())})
 		fast.spaces, fast.work.ShareEvery = true, 1
+		fast.oneByOnes, fast.eachs = rng.IntN(3) == 0, rng.IntN(3) == 0
 		x := matchertest.NewBenchOf(t, c.Graph(), plan.New(), c.Queries, ref, fast)
 		for _, batch := range c.Batches {
 			for x.Stage(batch); ; x.Stage(batch) {
@@ -176,8 +177,16 @@ func TestKeptSpaceAgainstReference(t *testing.T) {
 					for i := range want.Results {
 						require.Equal(t, want.Results[i].Count.String(), got.Results[i].Count.String(), "%+v %+v",
 							requests[i].Plan.Query.Vertices, requests[i].Plan.Query.Edges)
-						if !want.Results[i].Count.IsZero() {
-							counted++
+						of := fast.plans[requests[i].Plan]
+						switch {
+						case want.Results[i].Count.IsZero():
+						case of.keep.way == nil:
+						case of.countPlan == nil:
+							ones++
+						case of.each != nil:
+							each++
+						default:
+							summed++
 						}
 					}
 				}
@@ -191,12 +200,14 @@ func TestKeptSpaceAgainstReference(t *testing.T) {
 					sameAnswer(t, want, x.Search(fast, sign, requests))
 					rows += len(want.Rows)
 				}
-				if kept += fast.kept; rng.IntN(4) > 0 {
+				if rng.IntN(4) > 0 {
 					break
 				}
 				x.Abort()
 			}
-			x.Commit()
+			if x.Commit(); rng.IntN(2) == 0 {
+				x.Replan()
+			}
 		}
 	})
 }
@@ -216,8 +227,8 @@ func withoutParallel(us []dyngraph.Update) []dyngraph.Update {
 // the counts of patterns of random walks against the textbook's. Long searches make kept spaces, in the middle of a
 // batch or before one.
 func TestWalksInBatchesAgainstTextbook(t *testing.T) {
-	var within, before, refused int
-	seen := func() bool { return within > 0 && before > 0 && refused > 0 }
+	var within, before, refused, again int
+	seen := func() bool { return within > 0 && before > 0 && refused > 0 && again > 0 }
 	matchertest.ForSeedsUntil(t, 12, seen, func(t *testing.T, rng *rand.Rand) {
 		us := withoutParallel(clustered(rng, 300, 1500, 3+rng.IntN(6)))
 		edges := len(us) - rng.IntN(900)
@@ -234,6 +245,9 @@ func TestWalksInBatchesAgainstTextbook(t *testing.T) {
 		}
 		q.Emit = matcher.EmitCounts
 		x := newBench(t, us[:edges], q, Options{Threads: 1 + rng.IntN(2)})
+		if x.b.oneByOnes = rng.IntN(3) == 0; x.b.oneByOnes {
+			x.prepare(q)
+		}
 		x.b.trials, x.b.keepsAll = 1, rng.IntN(2) == 0
 		var total matcher.Count
 		size := 1 + rng.IntN(100)
@@ -254,6 +268,8 @@ func TestWalksInBatchesAgainstTextbook(t *testing.T) {
 		switch k := &x.b.plans[x.plan].keep; {
 		case k.refused > 0:
 			refused++
+		case k.way != nil && k.before.steps > work.PollEvery && x.b.oneByOnes:
+			again++
 		case k.way != nil && k.before.steps > work.PollEvery:
 			within++
 		case k.way != nil:

@@ -28,15 +28,15 @@ func (s *rowSearch) chooseWays(ctx context.Context) bool {
 			continue
 		}
 		if w := s.b.keptWay(c, &stop); w != nil {
-			s.b.readyRows(w)
+			s.b.readyOrders(w)
 			s.of[i].way, s.of[i].endings.Shared = w, &s.b.shared
 		}
 	}
 	return !stop.Load()
 }
 
-// readyRows makes ready what searches for rows share. Lists of neighbours hold for one batch.
-func (b *Backend) readyRows(w *keptWay) {
+// readyOrders makes ready what searches match by match share. Lists of neighbours hold for one batch.
+func (b *Backend) readyOrders(w *keptWay) {
 	if w.shared != nil && w.phase == b.phase || w.kept.IsEmpty() {
 		return
 	}
@@ -66,14 +66,21 @@ func (s *rowSearch) onWays(starts []start, n *dyngraph.NetEdge) []start {
 
 // rowsAs returns the order that finds the rows of one that the backend keeps, made when it is first asked for.
 func (w *keptWay) rowsAs(c *compiled, o *program.Order) *program.Order {
-	if to := w.rows[o]; to != nil {
-		return to
+	return w.orderAs(o, func() *program.Order {
+		return program.CompileRowsOf(w.space.Narrowed, w.space, w.keys, slices.Index(c.rows, o), w.space.Anchored)
+	})
+}
+
+// orderAs returns the order that stands for one that the backend keeps. It is made when it is first asked for.
+func (w *keptWay) orderAs(o *program.Order, make func() *program.Order) *program.Order {
+	to := w.orders[o]
+	if to == nil {
+		if w.orders == nil {
+			w.orders = map[*program.Order]*program.Order{}
+		}
+		to = make()
+		w.orders[o] = to
 	}
-	to := program.CompileRowsOf(w.space.Narrowed, w.space, w.keys, slices.Index(c.rows, o), w.space.Anchored)
-	if w.rows == nil {
-		w.rows = map[*program.Order]*program.Order{}
-	}
-	w.rows[o] = to
 	return to
 }
 

@@ -21,6 +21,8 @@ const (
 	// graph they are taken.
 	rehearsedAnchors = 128
 	lookedAt         = 1 << 12
+	// rehearsedWorth is how many times the steps of a rehearsal those of the first batches are thought to be.
+	rehearsedWorth = 8
 )
 
 // rehearse rehearses plans of which some are new. While a batch is staged it does nothing: the graph has the batch, and
@@ -42,13 +44,17 @@ func (b *Backend) rehearse(made []*compiled) {
 			continue
 		}
 		most := min(b.trial(c.plan), mostRehearsed)
+		if c.countPlan == nil {
+			b.rehearseOnes(s, c, tasks[i], most, &stop)
+			continue
+		}
 		done := b.rehearseCounts(s, c.countPlan, c.views.Counted(), tasks[i], most)
 		c.keep.before.add(s.Steps, uint64(done))
 		if b.enumerates(s, c, tasks[i][:done]) {
 			continue
 		}
 		req := matcher.Request{Plan: c.plan, Want: matcher.WantCount}
-		if b.keeps(c, &req) && b.allowance(c).Steps == 0 {
+		if b.keeps(c, &req) && b.rehearsedLong(c) {
 			if w := b.keep(c, &stop); w != nil && !w.kept.IsEmpty() {
 				s.counter.Read(w.space)
 				b.rehearseCounts(s, w.countPlan, nil, tasks[i], most)
@@ -69,8 +75,9 @@ func (b *Backend) rehearsable(made []*compiled) (of []*compiled) {
 		return nil
 	}
 	for _, c := range made {
-		if c.summed() && c.plan.Own == nil && !b.filter.Dormant(c.plan) &&
-			(c.views == nil || c.views.Cyclic) {
+		q := c.plan.Query
+		if q.Emit == matcher.EmitCounts && q.OwnOnly() && !q.IsVertex() && c.plan.Own == nil &&
+			!b.filter.Dormant(c.plan) && (c.views == nil || c.views.Cyclic) {
 			of = append(of, c)
 		}
 	}
@@ -124,4 +131,29 @@ func (b *Backend) rehearseCounts(s *searcher, p *count.Plan, elsewhere []bool, t
 		}
 	}
 	return done
+}
+
+// rehearsedLong reports whether a rehearsal took so many steps that the plan gets a candidate space.
+func (b *Backend) rehearsedLong(c *compiled) bool {
+	return b.spaces || c.keep.before.steps*rehearsedWorth >= b.trial(c.plan)
+}
+
+// rehearseOnes rehearses a plan that is always counted match by match. It makes orders for the space that it gets.
+func (b *Backend) rehearseOnes(s *searcher, c *compiled, tasks []task, most uint64, stop *atomic.Bool) {
+	s.NextRequest(matcher.WantCount)
+	s.Interrupted = func() bool { return s.Steps >= most }
+	done := uint64(0)
+	for i := range tasks {
+		if s.FromAnchor(tasks[i].o, tasks[i].inserted(), 0); s.Stopped || s.Steps >= most {
+			break
+		}
+		done++
+	}
+	c.keep.before.add(s.Steps, max(1, done))
+	req := matcher.Request{Plan: c.plan, Want: matcher.WantCount}
+	if b.keeps(c, &req) && b.rehearsedLong(c) {
+		if w := b.keep(c, stop); w != nil {
+			w.onWay(c, tasks)
+		}
+	}
 }

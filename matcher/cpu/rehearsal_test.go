@@ -31,7 +31,7 @@ func TestCountsMatchByMatchAgainstReference(t *testing.T) {
 			}
 		}
 		ref, fast := reference.New(), New(Options{Threads: 1 + rng.IntN(3)})
-		fast.eachs, fast.work.ShareEvery = true, 1
+		fast.eachs, fast.spaces, fast.work.ShareEvery = true, rng.IntN(2) == 0, 1
 		x := matchertest.NewBenchOf(t, c.Graph(), plan.New(), c.Queries, ref, fast)
 		for _, batch := range c.Batches {
 			x.Stage(batch)
@@ -57,7 +57,9 @@ func TestCountsMatchByMatchAgainstReference(t *testing.T) {
 					}
 				}
 			}
-			x.Commit()
+			if x.Commit(); rng.IntN(2) == 0 {
+				x.Replan()
+			}
 		}
 	})
 }

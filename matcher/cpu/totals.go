@@ -85,7 +85,7 @@ func (t *totals) total(request int, reqs []matcher.Request, tasks []task, result
 		result.Count, less = views.Sum(t.phase)
 	}
 	if len(tasks) > 0 {
-		less = less.Add(t.runTasks(req, views, tasks, result))
+		less = less.Add(t.runTasks(req, views, tasks, result, t.leader != nil && t.leader[request] >= 0))
 	}
 	if err := t.ctx.Err(); err != nil {
 		return err
@@ -105,12 +105,13 @@ func (t *totals) total(request int, reqs []matcher.Request, tasks []task, result
 }
 
 // runTasks runs the tasks of one request on the workers, which share the search of a task, too. It adds to the result,
-// and returns what is to be taken away.
+// and returns what is to be taken away. joined tells that the tasks are those of other requests, too.
 func (t *totals) runTasks(
 	req *matcher.Request,
 	views *ivm.ViewSet,
 	tasks []task,
 	result *matcher.Result,
+	joined bool,
 ) (less matcher.Count) {
 	t.begin()
 	r, c := t.run, t.b.plans[req.Plan]
@@ -119,15 +120,18 @@ func (t *totals) runTasks(
 	if result.Over = r.meter.Begin(req.Budget, true); result.Over != matcher.NoCause {
 		return less
 	}
-	if t.b.how(*req) != bySums {
+	switch how := t.b.how(*req); {
+	case how == byWitness || joined:
 		r.runAll()
-		return r.less
-	}
-	if c.each == nil || views != nil {
+		return less
+	case how == byCounting:
+		t.runOnes(c, req, result)
+		return less
+	case c.each == nil || views != nil:
 		return t.runCounts(c, req, result)
 	}
 	before := result.Steps
-	if t.runEach(c, result) {
+	if t.runEach(c, req, result) {
 		return less
 	}
 	tried := result.Steps - before
@@ -144,9 +148,7 @@ func (t *totals) runCounts(c *compiled, req *matcher.Request, result *matcher.Re
 		r.runAll()
 		return r.less
 	}
-	began := t.b.work.Now()
-	way := t.b.keptWay(c, &t.stop)
-	result.SearchNS += t.b.work.Now() - began
+	way := t.keptWay(c, result)
 	if way == nil {
 		steps := result.Steps
 		r.allowed, r.stop = t.b.allowance(c), new(atomic.Bool)
@@ -156,7 +158,7 @@ func (t *totals) runCounts(c *compiled, req *matcher.Request, result *matcher.Re
 		if !r.allowed.Over() || result.Over != matcher.NoCause || t.ctx.Err() != nil {
 			return r.less
 		}
-		began = t.b.work.Now()
+		began := t.b.work.Now()
 		way = t.b.keep(c, &t.stop)
 		result.SearchNS += t.b.work.Now() - began
 		r.tasks = append(r.left, r.tasks[r.pool.Taken():]...)
@@ -173,9 +175,64 @@ func (t *totals) runCounts(c *compiled, req *matcher.Request, result *matcher.Re
 	return r.less
 }
 
+// keptWay returns the way with the plan's kept space, brought to the staged batch; nil without one.
+func (t *totals) keptWay(c *compiled, result *matcher.Result) *keptWay {
+	began := t.b.work.Now()
+	defer func() { result.SearchNS += t.b.work.Now() - began }()
+	return t.b.keptWay(c, &t.stop)
+}
+
+// runOnes runs the tasks of a request that is counted match by match, with a kept space if the plan has one. Where it
+// is to get one, they begin again.
+func (t *totals) runOnes(c *compiled, req *matcher.Request, result *matcher.Result) {
+	r := t.run
+	if !t.b.keeps(c, req) {
+		r.runAll()
+		return
+	}
+	if t.onWay(c, result) {
+		r.runAll()
+		return
+	}
+	steps := result.Steps
+	r.allowed, r.stop = t.b.allowance(c), new(atomic.Bool)
+	defer work.StopWith(t.ctx, r.stop)()
+	r.runAll()
+	c.keep.before.add(result.Steps-steps, r.done)
+	if !r.allowed.Over() || result.Over != matcher.NoCause || t.ctx.Err() != nil {
+		return
+	}
+	r.again(result)
+	t.onWay(c, result)
+	r.runAll()
+}
+
+// again has the tasks run from the beginning: what was counted is dropped.
+func (r *tasksRun) again(result *matcher.Result) {
+	result.Count = matcher.Count{}
+	r.meter.Restart()
+	r.each, r.way, r.allowed, r.left, r.done, r.stop = matcher.Count{}, nil, nil, nil, 0, &r.t.stop
+}
+
+// onWay has the tasks, which count match by match, searched with the plan's kept space; false without one.
+func (t *totals) onWay(c *compiled, result *matcher.Result) bool {
+	way := t.keptWay(c, result)
+	if way == nil {
+		return false
+	}
+	r := t.run
+	t.b.noteKept(c, len(r.tasks))
+	t.b.readyOrders(way)
+	r.way, r.tasks = way, way.onWay(c, r.tasks)
+	return true
+}
+
 // runAll runs the tasks.
 func (r *tasksRun) runAll() {
 	b := r.t.b
+	if len(r.tasks) == 0 {
+		return
+	}
 	if r.countPlan != nil {
 		b.addWildcards(r.countPlan)
 		r.index = b.labelIndex()
@@ -207,6 +264,7 @@ type tasksOf struct {
 	index     *labeladj.Index
 	views     *ivm.ViewSet
 	bits      candidates.Source
+	way       *keptWay // of an enumeration; nil without
 	stop      *atomic.Bool
 	allowed   *work.Allowance // of steps, or nil
 	done      uint64          // tasks
@@ -219,8 +277,8 @@ type tasksOf struct {
 func (r *tasksRun) worker() {
 	t, b := r.t, r.t.b
 	began := b.work.Now()
-	s, own := t.search(r.want)
-	defer t.done(s, own)
+	s, release := r.searcher()
+	defer release()
 	s.Silence, s.Stop = r.silence, r.stop
 	r.pool.Join(&s.Worker)
 	s.Allowance = r.allowed
@@ -283,6 +341,16 @@ func (r *tasksRun) worker() {
 	if s.Witness != nil && result.Witness == nil {
 		result.Witness, result.Count = s.Witness, matcher.CountOf(1)
 	}
+}
+
+// searcher returns a searcher for a worker, and what takes it back.
+func (r *tasksRun) searcher() (s *searcher, release func()) {
+	if w := r.way; w != nil {
+		s = w.searcher(r.t.b, r.stop)
+		return s, func() { w.release(r.t.b, s) }
+	}
+	s, own := r.t.search(r.want)
+	return s, func() { r.t.done(s, own) }
 }
 
 // inUnits returns a count as the query wants it. Automorphisms act freely on embeddings, and a whole orbit appears or

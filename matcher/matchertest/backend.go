@@ -84,6 +84,9 @@ func (b *Bench) plan() {
 // Plans returns the plans in force, by query.
 func (b *Bench) Plans() []*matcher.Plan { return b.plans }
 
+// Replan plans the queries anew, between batches: in a graph that is not empty, as most queries are registered.
+func (b *Bench) Replan() { b.plan() }
+
 // Stage accepts the messages and stages them in the graph and in every backend.
 func (b *Bench) Stage(msgs []dyngraph.Message) *dyngraph.Delta {
 	b.t.Helper()
