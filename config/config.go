@@ -229,6 +229,8 @@ type Once struct {
 type Engine struct {
 	Backend string  `yaml:"backend"` // auto, cpu, cuda or reference
 	Device  Devices `yaml:"device"`  // GPUs
+	// DeviceMemory bounds what is taken of the memory of each GPU. 0: all that it has.
+	DeviceMemory Size `yaml:"device_memory"`
 	// Placement is how backend auto chooses between CPU and GPU.
 	Placement   Placement    `yaml:"placement"`
 	Threads     int          `yaml:"threads"`      // 0: one per processor

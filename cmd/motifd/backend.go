@@ -77,13 +77,15 @@ func (f *backendFlags) make(log zerolog.Logger, trace *timeline.Timeline, lazy b
 
 // backendOptions say what searches.
 type backendOptions struct {
-	name      string // auto, or one of backends
-	devices   config.Devices
-	cpu       cpu.Options
-	log       zerolog.Logger
-	placement config.Placement   // of auto
-	metrics   *metrics.Metrics   // where searches are counted by side; may be nil
-	trace     *timeline.Timeline // may be nil
+	name    string // auto, or one of backends
+	devices config.Devices
+	// deviceMemory bounds what is taken of the memory of each GPU, in bytes; 0 is no bound.
+	deviceMemory int64
+	cpu          cpu.Options
+	log          zerolog.Logger
+	placement    config.Placement   // of auto
+	metrics      *metrics.Metrics   // where searches are counted by side; may be nil
+	trace        *timeline.Timeline // may be nil
 	// lost is called when a GPU is given up that failed, with what searches from then on; may be nil.
 	lost func(backend string, gpus *gpus)
 }

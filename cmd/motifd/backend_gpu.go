@@ -40,7 +40,7 @@ func openGPUs(o *backendOptions) (all []openGPU, err error) {
 		began := o.cpu.Clock()
 		dev, e := openDevice(n)
 		if e == nil {
-			all = append(all, openGPU{dev, n, time.Duration(o.cpu.Clock() - began)})
+			all = append(all, openGPU{kernels.Limited(dev, o.deviceMemory), n, time.Duration(o.cpu.Clock() - began)})
 			continue
 		}
 		if err = cmp.Or(err, e); o.name != "auto" {
@@ -108,6 +108,13 @@ func newGPU(o backendOptions) (*timedBackend, error) {
 				Float64("copy_gb_s", math.Round(100/measured.Byte)/100)
 		}
 		found.Msg("searching on a GPU")
+	}
+	opt.CacheUsed = func(why error, u cuda.CacheUse) {
+		if why != nil {
+			o.log.Warn().Err(why).Msg("the graph does not fit the GPU, which holds a part of it from now on")
+		}
+		used.setCache(admin.GPUCache{PartialMatches: u.Looked, Waited: u.Waited, Rounds: u.Rounds,
+			FetchedBytes: u.Bytes(), OnCPU: u.Beyond})
 	}
 	last := 0 // index of the GPU that is left when all others have failed
 	opt.Dropped = func(i int, err error, left int) {

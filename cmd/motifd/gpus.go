@@ -11,8 +11,26 @@ import (
 
 // gpus are the GPUs that a backend was given. It is safe for concurrent use; nil has none.
 type gpus struct {
-	mu  sync.Mutex
-	all []admin.GPU
+	mu    sync.Mutex
+	all   []admin.GPU
+	cache *admin.GPUCache // nil: they hold the whole graph
+}
+
+// setCache sets how the GPUs have used the parts of the graph that they hold.
+func (g *gpus) setCache(c admin.GPUCache) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.cache = &c
+}
+
+// cacheUse returns what setCache has set; nil before.
+func (g *gpus) cacheUse() *admin.GPUCache {
+	if g == nil {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.cache
 }
 
 // add adds a GPU that searches.

@@ -210,7 +210,8 @@ func (s *service) engine(ctx context.Context, state *stream.State, store *checkp
 	var backend *timedBackend
 	var err error
 	backend, err = newBackend(backendOptions{
-		name: c.Backend, devices: c.Device, placement: c.Placement, metrics: s.metrics, log: s.log,
+		name: c.Backend, devices: c.Device, deviceMemory: int64(c.DeviceMemory), placement: c.Placement,
+		metrics: s.metrics, log: s.log,
 		cpu:  cpu.Options{Threads: c.Threads, TempFiles: tempfile.In(c.SpillDir), GroupMemory: int(c.GroupMemory)},
 		lost: func(name string, gpus *gpus) { s.metrics.Searches(name, backend.threads, gpus.names()) },
 	})

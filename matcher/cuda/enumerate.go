@@ -19,6 +19,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		return matcher.Result{}, unprepared(p)
 	}
 	defer b.traced()
+	defer b.cacheUsed()
 	if b.lost || !b.takes(p, budget) {
 		return b.cpu.Enumerate(ctx, which, p, want, limit, budget, emit)
 	}
@@ -57,7 +58,8 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 }
 
 // totalOrCPU answers Enumerate for a count or existence on the device. The CPU answers it instead if the device fails,
-// if the count exceeds 128 bits, or if a limit is exceeded, since the CPU may need fewer steps.
+// if the count exceeds 128 bits, if a match needs more of the graph than the device holds, or if a limit is exceeded,
+// since the CPU may need fewer steps.
 func (b *Backend) totalOrCPU(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want,
 	budget *matcher.Budget) (matcher.Result, error) {
 	r, wide, err := b.total(ctx, which, p, want, budget)
@@ -84,7 +86,8 @@ func (b *Backend) view(which dyngraph.Which, program uint32, budget *matcher.Bud
 	return j
 }
 
-// total answers Enumerate for a count or existence. wide is true if the count exceeds 128 bits.
+// total answers Enumerate for a count or existence. wide is true if the count exceeds 128 bits, or if the device cannot
+// hold what a match needs.
 func (b *Backend) total(
 	ctx context.Context,
 	which dyngraph.Which,
@@ -130,7 +133,7 @@ func (b *Backend) total(
 			continue
 		}
 		roots = append(roots, uint32(v))
-		if len(roots) == b.opt.Tasks*len(b.sides) {
+		if len(roots) == b.first().run.opt.Tasks*len(b.sides) {
 			if err := flush(); err != nil {
 				return r, false, err
 			}
@@ -139,10 +142,11 @@ func (b *Backend) total(
 	if err := flush(); err != nil {
 		return r, false, err
 	}
-	if want == matcher.WantCount {
+	if r.Witness == nil {
 		var sum matcher.Count
-		sum, wide = t.counted(0)
-		r.Count = perUnit(p, sum)
+		if sum, wide = t.counted(0); want == matcher.WantCount {
+			r.Count = perUnit(p, sum)
+		}
 	}
 	return r, wide, nil
 }

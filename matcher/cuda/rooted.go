@@ -188,7 +188,7 @@ func (b *Backend) rowsOrCPU(
 		rest.begin()
 		r, err = b.rowsOf(ctx, which, p, limit, budget, rest.rows)
 	}
-	if !b.failed(err) {
+	if err != errBeyond && !b.failed(err) {
 		return r, err
 	}
 	rest.begin()

@@ -11,6 +11,7 @@ import (
 	"motifd/kernels"
 	"motifd/matcher"
 	"motifd/matcher/cuda/device"
+	"motifd/matcher/cuda/internal/mirror"
 )
 
 // runner launches searches. It holds the device memory that they share.
@@ -34,6 +35,8 @@ type runner struct {
 	at    sharedOffsets
 
 	order orderer // sorts rows
+
+	deferred deferral // of a cache
 
 	tally []kernels.Tally // of the job, by request, after the last launch
 	took  int64           // time of the last launch, in nanoseconds
@@ -60,6 +63,7 @@ type sharedOffsets struct {
 func (r *runner) init(dev kernels.Device, opt Options) {
 	*r = runner{dev: dev, stream: stagedStream{dev: dev, timed: opt.Clock != nil}, opt: opt, table: newTable()}
 	r.order.init(dev, opt.RowMemory)
+	r.deferred.init(dev, opt)
 	for _, b := range r.buffers() {
 		b.Dev = dev
 	}
@@ -80,6 +84,9 @@ func (r *runner) Free() error {
 	if err := r.order.Free(); first == nil {
 		first = err
 	}
+	if err := r.deferred.Free(); first == nil {
+		first = err
+	}
 	return first
 }
 
@@ -90,14 +97,15 @@ type job struct {
 	sees     uint32
 	old      bool
 	requests int
-	owner    []uint32 // by program: request
-	vertices int      // all vertex ids are below it
-	slots    int      // slots of the graph's array
-	layers   int      // of its labels: mirror.Mirror.Layers
-	memo     bool     // there is room for a memo
-	flat     bool     // some tasks are counts that can be made in blocks of matches
-	where    bool     // some programs test conditions
-	absent   bool     // some programs test negations
+	owner    []uint32       // by program: request
+	vertices int            // all vertex ids are below it
+	slots    int            // slots of the graph's array
+	layers   int            // of its labels: mirror.Mirror.Layers
+	memo     bool           // there is room for a memo
+	flat     bool           // some tasks are counts that can be made in blocks of matches
+	where    bool           // some programs test conditions
+	absent   bool           // some programs test negations
+	cache    *mirror.Mirror // of the side, if it holds the entries of some vertices alone
 
 	stride  int // words of a row in the row buffer: its group, vertices, edges, and zeros
 	columns int // vertices of the widest row
@@ -114,13 +122,16 @@ type job struct {
 func (j *job) on(s *side) *job {
 	of, m := *j, s.mirror
 	of.graph, of.net, of.slots, of.layers = m.Graph(), m.Net(), m.Slots(), m.Layers()
+	if m.Cached() {
+		of.cache = m
+	}
 	of.meter = j.meter.another()
 	return &of
 }
 
 // kind returns which of the kernels the job needs.
 func (j *job) kind() kernels.Kind {
-	return kernels.Kind{Rows: j.found == nil, Where: j.where, Absent: j.absent}
+	return kernels.Kind{Rows: j.found == nil, Where: j.where, Absent: j.absent, Cached: j.cache != nil}
 }
 
 // shape chooses the grid of a job. Each warp may write a number of bytes (each) after the row buffer is full. Patterns
@@ -156,7 +167,7 @@ func (r *runner) begin(j *job) error {
 			j.stride = max(j.stride, int(1+p.Vertices+p.Edges))
 			j.where = j.where || r.table.tests[i]
 			j.absent = j.absent || r.table.absent[i]
-			j.flat = j.flat || !r.opt.NoFlat && p.Mode == kernels.ModeCount && p.Flat != 0
+			j.flat = j.flat || !r.opt.NoFlat && j.cache == nil && p.Mode == kernels.ModeCount && p.Flat != 0
 			matches = max(matches, 1+int(p.Images))
 		}
 	}
@@ -166,6 +177,9 @@ func (r *runner) begin(j *job) error {
 	}
 	r.tally = make([]kernels.Tally, j.requests)
 	j.shape = r.shape(j.found == nil, behind*rowBytes(j.stride))
+	if j.cache != nil && r.opt.Shape.Warps() == 0 {
+		j.shape.Blocks = max(1, min(j.shape.Blocks, r.mostBlocks(j)))
+	}
 	warps := j.shape.Warps()
 	j.behind = warps * behind
 	if _, err := r.parked.Reserve(warps * kernels.ParkedSize); err != nil {
@@ -184,6 +198,11 @@ func (r *runner) begin(j *job) error {
 		j.buffer, j.room = r.buffer.Ptr, minRows
 	} else if err := r.order.begin(j, &r.stream); err != nil {
 		return err
+	}
+	if j.cache != nil {
+		if err := r.deferred.begin(j, r.table, r.recordMemory()); err != nil {
+			return err
+		}
 	}
 	columns, used := r.columns(j)
 	// One copy: small copies take about equally long, whatever their size.

@@ -51,7 +51,8 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 // for the CPU, and so is all of a batch that the mirror cannot show. Requests with a silence, which look at both views
 // of a match, are the CPU's, too.
 func (b *Backend) takes(p *matcher.Plan, budget *matcher.Budget) bool {
-	return b.plans[p] != beyond && !budget.Metered() && (b.delta == nil || mirror.Shows(b.delta) && !b.revised(p))
+	return b.plans[p] != beyond && !budget.Metered() && (b.delta == nil || mirror.Shows(b.delta) && !b.revised(p)) &&
+		(!b.cached || b.suitsCache(p))
 }
 
 // revised reports whether the staged batch revises vertices that matter for a plan. Candidate bits do not tell then
@@ -75,6 +76,7 @@ func (s *batchSearch) search(ctx context.Context, here []int) error {
 	if !slices.ContainsFunc(s.b.delta.Net, func(n dyngraph.NetEdge) bool { return n.Sign == s.sign }) {
 		return nil
 	}
+	defer s.b.cacheUsed()
 	return s.place(ctx, here)
 }
 
@@ -390,12 +392,12 @@ func (s *batchSearch) totals(ctx context.Context, of []int) error {
 	var wide []int
 	for _, i := range of {
 		r, req := &s.results[i], &s.reqs[i]
-		if req.Want != matcher.WantCount {
+		if r.Witness != nil {
 			continue
 		}
 		if sum, over := t.counted(i); over {
 			wide = append(wide, i)
-		} else {
+		} else if req.Want == matcher.WantCount {
 			r.Count = perUnit(req.Plan, sum)
 		}
 	}

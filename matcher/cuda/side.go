@@ -20,6 +20,7 @@ type side struct {
 	dev    kernels.Device
 	mirror *mirror.Mirror // nil before Load
 	run    runner
+	cache  int // bytes for the entries of vertices, if the mirror is a cache
 }
 
 // newSides returns the sides of the devices in opt.
@@ -92,13 +93,25 @@ func (b *Backend) stage(d *dyngraph.Delta) {
 func (b *Backend) catchUp(ctx context.Context, which dyngraph.Which) error {
 	began := b.clock()
 	errs := make([]error, len(b.sides))
-	device.InParallel(len(b.sides), func(i int) {
-		s := b.sides[i]
-		errs[i] = s.of(s.mirror.CatchUp(ctx, b.delta, which))
-	})
+	for again := true; again; {
+		device.InParallel(len(b.sides), func(i int) {
+			s := b.sides[i]
+			errs[i] = s.of(s.mirror.CatchUp(ctx, b.delta, which))
+		})
+		again = slices.ContainsFunc(errs, b.smaller)
+	}
 	err := b.outlive(errs)
 	b.caughtUp = b.clock() - began
 	return err
+}
+
+// reads tells the mirror what programs read of edges and vertices. Those that read any do not search a cache.
+func (s *side) reads(t *table, cached bool) {
+	if cached {
+		s.mirror.Reads(false, nil, nil)
+		return
+	}
+	s.mirror.Reads(len(t.where.intervals) > 0, t.where.ofEdges, t.where.ofVertices)
 }
 
 // turns limits the turns of a warp in one launch; 0 is no limit but Options.Slice.

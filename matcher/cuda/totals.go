@@ -28,6 +28,8 @@ type share struct {
 	j     *job
 	begun bool
 	tally []kernels.Tally // of complete chunks
+	// By request: the device could not hold what a match needs, so that the count lacks some.
+	beyond []bool
 }
 
 // tasks are the tasks of a search for totals: spans of net, one task for each of its members.
@@ -87,7 +89,7 @@ func (b *Backend) totals(j *job, n int) *totals {
 // search searches tasks. If it returns an error, a part may have been counted.
 func (t *totals) search(ctx context.Context, of *tasks) error {
 	use := slices.DeleteFunc(slices.Clone(t.all), func(s *share) bool { return !slices.Contains(t.b.sides, s.side) })
-	for d := newDealer(of.n, len(use), t.b.opt.Tasks, t.b.taskNS); d.left(); t.b.taskNS = d.rate {
+	for d := newDealer(of.n, len(use), t.b.first().run.opt.Tasks, t.b.taskNS); d.left(); t.b.taskNS = d.rate {
 		errs := make([]error, len(use))
 		some, cancel := context.WithCancel(ctx)
 		t.b.concurrently(use, func(i int) (more bool) {
@@ -147,6 +149,10 @@ func (s *share) chunk(ctx context.Context, d *dealer, of *tasks) (more bool, err
 		return false, s.side.of(err)
 	}
 	s.tally = slices.Clone(s.side.run.tally)
+	s.beyond = slices.Repeat([]bool{false}, len(s.tally))
+	if s.j.cache != nil {
+		copy(s.beyond, s.side.run.deferred.beyond)
+	}
 	d.took(c, s.side.run.busy-busy)
 	return true, nil
 }
@@ -200,13 +206,15 @@ func (t *tasks) gather(runs []kernels.Run, n int) (net []uint32) {
 	return net
 }
 
-// counted returns the count of a request, and whether it is beyond what a device counts.
+// counted returns the count of a request, and whether it is beyond what a device counts, or what it holds of the graph.
+// So is existence, unless a witness is found.
 func (t *totals) counted(request int) (sum matcher.Count, over bool) {
 	for _, s := range t.all {
 		if s.tally == nil {
 			continue
 		}
 		c := counted(&s.tally[request])
+		over = over || s.beyond[request]
 		sum, over = sum.Add(c.count), over || c.over
 	}
 	return sum, over

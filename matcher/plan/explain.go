@@ -32,6 +32,9 @@ func explain(p *matcher.Plan) string {
 	for _, why := range p.NotOnGPU() {
 		fmt.Fprintf(&b, "searched on the CPU: %s\n", why)
 	}
+	if len(p.NotOnGPU()) == 0 && p.NeedsWholeGraph() {
+		b.WriteString("searched on the CPU where the graph is larger than the memory of the GPU\n")
+	}
 	conditionsText(&b, p)
 	optionsText(&b, p)
 	negationsText(&b, p)

@@ -2,7 +2,11 @@
 
 package device
 
-import "motifd/kernels"
+import (
+	"errors"
+
+	"motifd/kernels"
+)
 
 // Buffer is device memory that grows. Growing loses the content.
 type Buffer struct {
@@ -16,7 +20,10 @@ func (b *Buffer) Reserve(n int) (fresh bool, err error) {
 	if fresh, err = b.Claim(n); !fresh || err != nil {
 		return fresh, err
 	}
-	return true, b.Dev.Clear(b.Ptr, b.Size)
+	if err := b.Dev.Clear(b.Ptr, b.Size); err != nil { // the next call is to clear it, too
+		return true, errors.Join(err, b.Free())
+	}
+	return true, nil
 }
 
 // Claim makes the buffer hold at least n bytes. fresh is true if it was replaced; then its content is undefined.

@@ -18,6 +18,7 @@ type Status struct {
 	Pending       []PendingChange `json:"pending,omitempty"`
 	VertexLabels  string          `json:"vertex_labels"` // one or several: graph.vertex_labels
 	GPUs          []GPU           `json:"gpus,omitempty"`
+	GPUCache      *GPUCache       `json:"gpu_cache,omitempty"` // if the graph does not fit the GPUs
 	*stream.Status
 }
 
@@ -27,6 +28,15 @@ type GPU struct {
 	Name   string `json:"name"`
 	State  string `json:"state"`            // GPUUsed or GPULost
 	Reason string `json:"reason,omitempty"` // why it is lost
+}
+
+// GPUCache tells how GPUs were used that hold a part of the graph, since the daemon was started.
+type GPUCache struct {
+	PartialMatches uint64 `json:"partial_matches"` // whose last vertex was looked up
+	Waited         uint64 `json:"waited"`          // those whose vertex was not there
+	Rounds         uint64 `json:"rounds"`          // of copying what those that waited needed
+	FetchedBytes   uint64 `json:"fetched_bytes"`   // copied
+	OnCPU          uint64 `json:"on_cpu"`          // searches that needed too much at once
 }
 
 // The states of a GPU.
