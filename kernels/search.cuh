@@ -19,7 +19,7 @@ FN u32 lowerBound(const Graph& g, u32 at, u32 end, u64 row, u32 nbr = 0) {
     u32 i = lo * kLeaf < at ? at : lo * kLeaf;
     u32 stop = leafEnd(g, lo, end), j = stop;
     while (i < j) {
-        u32 mid = (i + j) / 2;
+        u32 mid = i + (j - i) / 2; // the sum may not fit
         if (below(g.row[mid], g.nbr[mid], row, nbr))
             i = mid + 1;
         else
@@ -107,7 +107,7 @@ FN u32 slotOf(const Graph& g, Range r, u32 w, u32 nbrLabel) {
     u32 i = lo * kLeaf < r.begin ? r.begin : lo * kLeaf;
     u32 end = leafEnd(g, lo, r.end), j = end;
     while (i < j) {
-        u32 mid = (i + j) / 2;
+        u32 mid = i + (j - i) / 2; // the sum may not fit
         if (g.nbr[mid] < w)
             i = mid + 1;
         else
