@@ -104,8 +104,9 @@ func BenchmarkBig(b *testing.B) {
 	gpu, err := kernels.OpenGPU(0)
 	must(err)
 	start := time.Now()
+	clock := func() int64 { return int64(time.Since(start)) }
 	openers := []func() matcher.Backend{func() matcher.Backend { return cpu.New(options) }, func() matcher.Backend {
-		return cuda.New(cuda.Options{Device: gpu, CPU: options, Clock: func() int64 { return int64(time.Since(start)) }})
+		return cuda.New(cuda.Options{Device: gpu, CPU: options, Clock: clock})
 	}}
 	var counts [2][]matcher.Count
 	for i, name := range []string{"CPU", "GPU"} {
