@@ -205,11 +205,13 @@ comma   := ,
 EMU_TAGS = emu$(if $(wildcard ../shared/data),$(comma)data)
 MSAN     = -fsanitize=memory -fno-sanitize-memory-param-retval -fsanitize-ignorelist=uninstrumented.txt
 
+SANITIZE ?= address,undefined
+
 .PHONY: test-gpu-code
-test-gpu-code: ## run the kernels in a warp emulator with ASan and UBSan; needs a C++ compiler
+test-gpu-code: ## run the kernels in a warp emulator with ASan and UBSan, or SANITIZE=undefined; needs a C++ compiler
 	@test -d ../shared/data || echo "../shared/data is missing: its cases are not played on the emulator" >&2
 	mkdir -p build
-	kernels/emu/build.sh $(CURDIR)/build/emulator -w -O2 -fsanitize=address,undefined -fno-sanitize-recover=undefined
+	kernels/emu/build.sh $(CURDIR)/build/emulator -w -O2 -fsanitize=$(SANITIZE) -fno-sanitize-recover=undefined
 	MOTIFD_EMULATOR_PROGRAM=$(CURDIR)/build/emulator $(GO) test -timeout 30m -count 1 -tags $(EMU_TAGS) ./kernels \
 		./cmd/motifd/internal/sizing \
 		$$($(GO) list ./matcher/cuda/... | grep -v -x motifd/matcher/cuda/placement) # which make test has

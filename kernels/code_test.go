@@ -61,15 +61,15 @@ func TestCodeFitsTheDevice(t *testing.T) {
 		{name: "10.0", major: 10, minor: 0, want: "loaded ptx; refused: <nil>; "},
 		{name: "forced", major: 9, minor: 0, loads: "90", force: "1", want: "loaded ptx; refused: <nil>; "},
 		{name: "not forced", major: 9, minor: 0, loads: "90", force: "0", want: "loaded sm_90; refused: <nil>; "},
-		{name: "refused", major: 8, minor: 7, want: "loaded ptx; refused: loading kernel fetch: NoBinaryForGpu; "},
+		{name: "refused", major: 8, minor: 7, want: "loaded ptx; refused: loading kernel cachefill: NoBinaryForGpu; "},
 		{name: "no memory", major: 9, minor: 0, loads: "90", cubin: "2",
-			want: "loaded ptx; refused: loading kernel fetch: OutOfMemory; "},
+			want: "loaded ptx; refused: loading kernel cachefill: OutOfMemory; "},
 		{name: "refused after some", major: 9, minor: 0, loads: "90", cubin: "n++ < 3 ? 0 : 218",
-			want: "unloaded; unloaded; unloaded; loaded ptx; refused: loading kernel gpmakeys: InvalidPtx; "},
+			want: "unloaded; unloaded; unloaded; loaded ptx; refused: loading kernel gpmafill: InvalidPtx; "},
 		{name: "without its function", major: 9, minor: 0, loads: "90", function: "n++ == 0 ? 500 : 0",
-			want: "unloaded; loaded ptx; refused: loading kernel fetch: NotFound; "},
+			want: "unloaded; loaded ptx; refused: loading kernel cachefill: NotFound; "},
 		{name: "neither is loaded", major: 8, minor: 0, loads: "80", function: "500",
-			want: "unloaded; opening GPU 0: loading kernel fetch: NotFound"},
+			want: "unloaded; opening GPU 0: loading kernel cachefill: NotFound"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			images := strings.NewReplacer("CUBIN", cmp.Or(c.cubin, "0"), "ARCHITECTURE", cmp.Or(c.loads, "0"))
