@@ -73,7 +73,7 @@ func TestNoDriverForCubins(t *testing.T) {
 		t.Setenv("CUDA_FORCE_PTX_JIT", force)
 		got := runProgram(t, program, dir, "replay", "--updates", "u.txt", "--query", "q.txt", "--backend", "cuda")
 		require.Equal(t, want, strings.Count(got.stderr, "the driver refuses the machine code"), got.stderr)
-		require.Equal(t, want, strings.Count(got.stderr, "loading kernel fetch: NoBinaryForGpu"), got.stderr)
+		require.Equal(t, want, strings.Count(got.stderr, "loading kernel cachefill: NoBinaryForGpu"), got.stderr)
 		require.Equal(t, 1, strings.Count(got.stderr, `"code":"ptx"`), got.stderr)
 	}
 }
