@@ -2,8 +2,8 @@
 
 package kernels
 
-// Checked returns the device with every failure of it as an Error, so that callers can tell it from
-// one of their own. A MemoryError stays what it is.
+// Checked returns the device with each of its failures as an Error, so that callers can tell it from one of their own.
+// A MemoryError stays what it is.
 func Checked(d Device) Device {
 	if _, ok := d.(checked); ok {
 		return d

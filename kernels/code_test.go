@@ -5,6 +5,7 @@ package kernels_test
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -43,6 +44,12 @@ int cuModuleUnload(void *m) { printf("unloaded; "); fflush(stdout); return 0; }
 // loaded where the driver refuses a cubin, or is told to.
 func TestCodeFitsTheDevice(t *testing.T) {
 	const end = "memory; the GPU has no room for another 3 MiB: OutOfMemory"
+	files, err := filepath.Glob("ptx/*.ptx")
+	if err != nil || len(files) < 4 {
+		t.Fatal(files, err)
+	}
+	kernel := func(i int) string { return strings.TrimSuffix(filepath.Base(files[i]), ".ptx") }
+	named := strings.NewReplacer("FIRST", kernel(0), "FOURTH", kernel(3))
 	for _, c := range []struct {
 		name         string
 		major, minor int
@@ -50,7 +57,7 @@ func TestCodeFitsTheDevice(t *testing.T) {
 		cubin        string // the status of such a load; empty: 0
 		function     string // the status of each look for a function; empty: 0
 		force        string
-		want         string // with end behind it, unless it fails
+		want         string // with end behind it, unless it fails; FIRST and FOURTH are kernels, as they are loaded
 	}{
 		{name: "7.5", major: 7, minor: 5, want: "loaded ptx; refused: <nil>; "},
 		{name: "8.0", major: 8, minor: 0, loads: "80", want: "loaded sm_80; refused: <nil>; "},
@@ -61,15 +68,15 @@ func TestCodeFitsTheDevice(t *testing.T) {
 		{name: "10.0", major: 10, minor: 0, want: "loaded ptx; refused: <nil>; "},
 		{name: "forced", major: 9, minor: 0, loads: "90", force: "1", want: "loaded ptx; refused: <nil>; "},
 		{name: "not forced", major: 9, minor: 0, loads: "90", force: "0", want: "loaded sm_90; refused: <nil>; "},
-		{name: "refused", major: 8, minor: 7, want: "loaded ptx; refused: loading kernel cachefill: NoBinaryForGpu; "},
+		{name: "refused", major: 8, minor: 7, want: "loaded ptx; refused: loading kernel FIRST: NoBinaryForGpu; "},
 		{name: "no memory", major: 9, minor: 0, loads: "90", cubin: "2",
-			want: "loaded ptx; refused: loading kernel cachefill: OutOfMemory; "},
+			want: "loaded ptx; refused: loading kernel FIRST: OutOfMemory; "},
 		{name: "refused after some", major: 9, minor: 0, loads: "90", cubin: "n++ < 3 ? 0 : 218",
-			want: "unloaded; unloaded; unloaded; loaded ptx; refused: loading kernel gpmafill: InvalidPtx; "},
+			want: "unloaded; unloaded; unloaded; loaded ptx; refused: loading kernel FOURTH: InvalidPtx; "},
 		{name: "without its function", major: 9, minor: 0, loads: "90", function: "n++ == 0 ? 500 : 0",
-			want: "unloaded; loaded ptx; refused: loading kernel cachefill: NotFound; "},
+			want: "unloaded; loaded ptx; refused: loading kernel FIRST: NotFound; "},
 		{name: "neither is loaded", major: 8, minor: 0, loads: "80", function: "500",
-			want: "unloaded; opening GPU 0: loading kernel cachefill: NotFound"},
+			want: "unloaded; opening GPU 0: loading kernel FIRST: NotFound"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			images := strings.NewReplacer("CUBIN", cmp.Or(c.cubin, "0"), "ARCHITECTURE", cmp.Or(c.loads, "0"))
@@ -77,8 +84,8 @@ func TestCodeFitsTheDevice(t *testing.T) {
 				"static int n;\n" + images.Replace(loads) +
 				with(function, cmp.Or(c.function, "0")) + launched + with(memory, "2")
 			out, _, err := open(t, driver, opens+"=0", tells+"=1", kernels.ForcePTX+"="+c.force)
-			if err != nil || strings.TrimSuffix(out, end) != c.want {
-				t.Errorf("%v\n got %s\nwant %s", err, out, c.want)
+			if want := named.Replace(c.want); err != nil || strings.TrimSuffix(out, end) != want {
+				t.Errorf("%v\n got %s\nwant %s", err, out, want)
 			}
 		})
 	}

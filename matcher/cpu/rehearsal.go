@@ -133,7 +133,7 @@ func (b *Backend) rehearseCounts(s *searcher, p *count.Plan, elsewhere []bool, t
 	return done
 }
 
-// rehearsedLong reports whether a rehearsal took so many steps that the plan gets a candidate space.
+// rehearsedLong reports whether the rehearsal of a plan took many steps. Then the plan gets a candidate space.
 func (b *Backend) rehearsedLong(c *compiled) bool {
 	return b.spaces || c.keep.before.steps*rehearsedWorth >= b.trial(c.plan)
 }

@@ -207,14 +207,15 @@ func (t *totals) runOnes(c *compiled, req *matcher.Request, result *matcher.Resu
 	r.runAll()
 }
 
-// again has the tasks run from the beginning: what was counted is dropped.
+// again drops what was counted, before all tasks run anew.
 func (r *tasksRun) again(result *matcher.Result) {
 	result.Count = matcher.Count{}
 	r.meter.Restart()
 	r.each, r.way, r.allowed, r.left, r.done, r.stop = matcher.Count{}, nil, nil, nil, 0, &r.t.stop
 }
 
-// onWay has the tasks, which count match by match, searched with the plan's kept space; false without one.
+// onWay prepares the tasks of a count match by match for a search with the plan's kept space. It reports whether the
+// plan has one.
 func (t *totals) onWay(c *compiled, result *matcher.Result) bool {
 	way := t.keptWay(c, result)
 	if way == nil {

@@ -266,9 +266,11 @@ func (b *Backend) traced() {
 // failed reports whether the CPU takes over after an error: for this search, if a device has too little memory and
 // later searches will take less; or for good, if the last device has failed and Options.Lost is set.
 func (b *Backend) failed(err error) bool {
-	if b.smaller(err) {
-		return true
-	}
+	return b.smaller(err) || b.lose(err)
+}
+
+// lose gives up the last device if err is its failure and Options.Lost is set, and reports whether it has.
+func (b *Backend) lose(err error) bool {
 	if b.opt.Lost == nil || !kernels.OfDevice(err) {
 		return false
 	}
@@ -290,7 +292,7 @@ func (b *Backend) Close() error {
 	for i, s := range b.sides {
 		errs[i] = s.of(s.dev.Close())
 	}
-	if e := b.outlive(errs); err == nil && e != nil && !b.failed(e) {
+	if e := b.outlive(errs); err == nil && e != nil && !b.lose(e) {
 		err = e
 	}
 	if e := b.cpu.Close(); err == nil {
@@ -305,7 +307,7 @@ func (b *Backend) release() error {
 	for i, s := range b.sides {
 		errs[i] = s.of(s.Free())
 	}
-	if err := b.outlive(errs); err != nil && !b.failed(err) {
+	if err := b.outlive(errs); err != nil && !b.lose(err) {
 		return err
 	}
 	return nil

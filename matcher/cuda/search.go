@@ -239,7 +239,7 @@ func (s *batchSearch) job(of []int) *job {
 }
 
 // onDevice answers requests. If a device fails, those that are left continue where it stopped, or after the last one
-// the CPU backend if Options.Lost is set.
+// the CPU backend if Options.Lost is set. The CPU backend continues, too, if a device has too little memory.
 func (s *batchSearch) onDevice(ctx context.Context, here []int) error {
 	var totals, rows []int
 	for _, i := range here {

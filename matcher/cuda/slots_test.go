@@ -18,8 +18,8 @@ import (
 	"motifd/stream/tempfile"
 )
 
-// farDevice is a device on which searches see the array of the graph begin at slot far, as if its memory had so many
-// slots before. It changes the columns' addresses, and the spans, in the parameters of each search.
+// farDevice is a device whose searches see an array of the graph that begins at slot far. It changes the addresses of
+// the columns, and the spans, in the parameters of each search.
 type farDevice struct {
 	kernels.Device
 	g *dyngraph.Graph
@@ -85,8 +85,8 @@ func (d *farDevice) launch(q kernels.Queue, kernel string, blocks, threads int, 
 	return d.Device.Free(at)
 }
 
-// TestP2SlotsBeyond31Bits has searches see an array that begins at slot 2^31: rows, counts and witnesses are those of
-// the CPU. It goes on until some were found.
+// TestP2SlotsBeyond31Bits searches an array that begins at slot 2^31. Rows, counts and witnesses must be those of the
+// CPU. It goes on until it has found some.
 func TestP2SlotsBeyond31Bits(t *testing.T) {
 	found := 0
 	matchertest.ForSeedsUntil(t, rounds, func() bool { return found > 20 }, func(t *testing.T, rng *rand.Rand) {

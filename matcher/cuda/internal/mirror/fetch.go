@@ -13,8 +13,8 @@ import (
 	"motifd/matcher/cuda/device"
 )
 
-// UseCache has the mirror hold the entries of some vertices, in so many bytes, instead of the whole graph. It frees
-// what it has of the graph.
+// UseCache turns the mirror into a cache of a size in bytes, which holds the entries of some vertices. The memory of
+// the graph that it held is freed.
 func (m *Mirror) UseCache(bytes int) error {
 	m.again()
 	err := m.edges.Free()
