@@ -8,9 +8,9 @@ import (
 const (
 	classes = 33 // powers of 4
 	// weight is the weight of a new measurement in the moving average.
-	weight = 0.1
-	// changed is the ratio of a measurement to the average from which it is taken as a change and not as noise: the
-	// average begins anew.
+	weight = 0.03
+	// changed is the deviation of a measurement, in standard deviations, that is a change if the next one deviates as
+	// much: the average begins anew. One alone is an exception.
 	changed = 4
 )
 
@@ -25,8 +25,24 @@ type curve struct {
 type point struct {
 	n            int
 	amount, cost float64 // cost in nanoseconds
+	variance     float64 // of the cost
+	odd          int     // latest measurements in a row that deviate much
 	// cut is true if the last search was cut off: its cost is more than cost.
 	cut bool
+}
+
+// weight returns the weight of the latest measurement.
+func (p *point) weight() float64 { return max(weight, 1/float64(p.n)) }
+
+// share returns the standard error of the average, as a share of it. Costs of equal work may differ by orders of
+// magnitude: those of single updates do.
+func (p *point) share() float64 { return math.Sqrt(p.variance*p.weight()) / p.cost }
+
+// deviation returns by how much a cost is beyond what the average lets expect: between a constant cost and one in
+// proportion to the amount.
+func (p *point) deviation(amount, cost float64) float64 {
+	proportional := p.cost * amount / p.amount
+	return max(cost-max(p.cost, proportional), min(p.cost, proportional)-cost, 0)
 }
 
 func classOf(amount float64) int { return bits.Len64(uint64(amount)) / 2 }
@@ -36,19 +52,26 @@ func (c *curve) add(amount, cost float64, done bool) {
 	amount, cost = max(1, amount), max(1, cost)
 	k := classOf(amount)
 	p := &c.points[k]
-	is, was := cost/amount, p.cost/max(1, p.amount)
-	switch {
-	case !done && p.n > 0 && is < was: // a lower bound below the average says nothing
+	if !done && p.n > 0 && cost/amount < p.cost/p.amount { // a lower bound below the average says nothing
 		return
-	case p.cut || !done || is > changed*was || is < was/changed:
-		p.n = 0
+	}
+	c.known |= 1 << k
+	if p.n == 0 || p.cut || !done {
+		*p = point{n: 1, amount: amount, cost: cost, cut: !done}
+		return
+	}
+	d := p.deviation(amount, cost)
+	if d*d <= changed*changed*p.variance || p.n == 1 {
+		p.odd = 0
+	} else if p.odd++; p.odd > 1 {
+		*p = point{n: 1, amount: amount, cost: cost, variance: d * d}
+		return
 	}
 	p.n++
-	w := max(weight, 1/float64(p.n))
+	w := p.weight()
 	p.amount += w * (amount - p.amount)
 	p.cost += w * (cost - p.cost)
-	p.cut = !done
-	c.known |= 1 << k
+	p.variance = (1 - w) * (p.variance + w*d*d)
 }
 
 // knowledge is the quality of a cost from a curve.
@@ -60,14 +83,14 @@ const (
 	estimated           // interpolated or extrapolated from measurements
 )
 
-// at returns the cost of an amount of work: on the line through the nearest points below and above it, else on the line
-// through the nearest two. With one point the fixed part of the cost is unknown, so the cost grows with the square
-// root, between constant and proportional. The cost never falls with the amount, and never grows more than in
-// proportion.
-func (c *curve) at(amount float64) (cost float64, how knowledge) {
+// at returns the cost of an amount of work, and the standard error of that: on the line through the nearest points below and
+// above it, else on the line through the nearest two. With one point the fixed part of the cost is unknown, so the cost
+// grows with the square root, between constant and proportional. The cost never falls with the amount, and never grows
+// more than in proportion.
+func (c *curve) at(amount float64) (cost, off float64, how knowledge) {
 	amount = max(1, amount)
 	if p := &c.points[classOf(amount)]; p.cut {
-		return p.cost * amount / p.amount, atLeast
+		return p.cost * amount / p.amount, 0, atLeast
 	}
 	var below, above [2]*point // the nearest first
 	for known := c.known; known != 0; known &= known - 1 {
@@ -81,19 +104,27 @@ func (c *curve) at(amount float64) (cost float64, how knowledge) {
 			above[1] = p
 		}
 	}
+	share := 0.0
+	for _, p := range [...]*point{below[0], above[0]} {
+		if p != nil {
+			share = max(share, p.share())
+		}
+	}
 	switch {
 	case below[0] != nil && above[0] != nil:
-		return between(below[0], above[0], amount), estimated
+		cost = between(below[0], above[0], amount)
 	case below[1] != nil:
-		return between(below[1], below[0], amount), estimated
+		cost = between(below[1], below[0], amount)
 	case above[1] != nil:
-		return between(above[0], above[1], amount), estimated
+		cost = between(above[0], above[1], amount)
 	case below[0] != nil:
-		return below[0].cost * math.Sqrt(amount/below[0].amount), estimated
+		cost = below[0].cost * math.Sqrt(amount/below[0].amount)
 	case above[0] != nil:
-		return above[0].cost * math.Sqrt(amount/above[0].amount), estimated
+		cost = above[0].cost * math.Sqrt(amount/above[0].amount)
+	default:
+		return 0, 0, nothing
 	}
-	return 0, nothing
+	return cost, share * cost, estimated
 }
 
 // between returns the cost of an amount on the line through two points. The slope is limited to that of the line

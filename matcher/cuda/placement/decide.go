@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"math"
 	"slices"
 
 	"motifd/matcher"
@@ -21,10 +22,10 @@ func (p *Placement) decide(w Work) decision {
 	k, size := &p.kinds[kindOf(w)], float64(w.Size)
 	t := &k.trials[classOf(size)]
 	t.searches++
-	var est [2]float64
+	var est, off [2]float64
 	var how [2]knowledge
 	for s := range est {
-		est[s], how[s] = k.curves[s].at(size)
+		est[s], off[s], how[s] = k.curves[s].at(size)
 	}
 	switch {
 	case how[CPU] != estimated && how[GPU] != estimated:
@@ -49,7 +50,7 @@ func (p *Placement) decide(w Work) decision {
 		saving, back := est[cur]-est[other], p.backlog(&w, other)
 		k.missed = max(0, k.missed+saving)
 		switch {
-		case saving <= p.opt.Hysteresis*est[cur]:
+		case saving <= max(p.opt.Hysteresis*est[cur], sure*math.Hypot(off[CPU], off[GPU])):
 		case k.missed > back, saving > back+p.sitOut(&w, cur):
 			k.take(other)
 			return decision{side: other, reason: Cheaper}
@@ -62,6 +63,10 @@ func (p *Placement) decide(w Work) decision {
 	}
 	return decision{side: cur, reason: reason}
 }
+
+// sure is by how many standard errors the other side must be cheaper before work moves there. A single exception makes
+// a difference of less: it raises the average and its standard error by the same.
+const sure = 1.2
 
 // horizon is the assumed number of batches of a stream that are like the first one.
 const horizon = 16
@@ -84,7 +89,7 @@ func (p *Placement) toCatchUp(s Side, behind uint64) float64 {
 	if behind == 0 {
 		return 0
 	}
-	v, _ := p.catchUp[s].at(float64(behind))
+	v, _, _ := p.catchUp[s].at(float64(behind))
 	return v
 }
 
