@@ -12,6 +12,9 @@ const (
 	// changed is the deviation of a measurement, in standard deviations, that is a change if the next one deviates as
 	// much: the average begins anew. One alone is an exception.
 	changed = 4
+	// oneTime is how many times less than the first measurement of a class the second one is if that included one-time
+	// work, which is forgotten.
+	oneTime = 4
 )
 
 // curve is the time of an amount of work on a side: a moving average for each class (power of 4). The curve does not go
@@ -56,7 +59,8 @@ func (c *curve) add(amount, cost float64, done bool) {
 		return
 	}
 	c.known |= 1 << k
-	if p.n == 0 || p.cut || !done {
+	included := p.n == 1 && cost/amount < p.cost/p.amount/oneTime
+	if p.n == 0 || p.cut || !done || included {
 		*p = point{n: 1, amount: amount, cost: cost, cut: !done}
 		return
 	}
