@@ -35,22 +35,23 @@ func BenchmarkCache(b *testing.B) {
 	clock := func() int64 { return int64(time.Since(start)) }
 	options := cpu.Options{TempFiles: tempfile.In(b.TempDir())}
 	names, all := []string{"cpu"}, []matcher.Backend{cpu.New(options)}
-	open := func(name string, memory int64) {
+	open := func(name string, memory int64, noFlat bool) {
 		g, err := kernels.OpenGPU(0)
 		if err != nil {
 			b.Fatal(err)
 		}
-		be := cuda.New(cuda.Options{Device: kernels.Limited(g, memory), CPU: options, Clock: clock})
+		be := cuda.New(cuda.Options{Device: kernels.Limited(g, memory), CPU: options, Clock: clock, NoFlat: noFlat})
 		b.Cleanup(func() { _ = be.Close() })
 		names, all = append(names, name), append(all, be)
 	}
-	open("cuda", 0)
+	open("cuda", 0, false)
+	open("no blocks", 0, true)
 	for _, m := range strings.Split(*benchMemories, ",") {
 		var mib int64
 		if _, err := fmt.Sscan(m, &mib); err != nil {
 			b.Fatal(err)
 		}
-		open(m+" MiB", mib<<20)
+		open(m+" MiB", mib<<20, false)
 	}
 	var plans []*matcher.Plan
 	for _, c := range classes {

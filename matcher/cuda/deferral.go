@@ -195,9 +195,7 @@ func (d *deferral) each(t *table, record []uint32, f func(v uint32) bool) bool {
 // size come first, and records are planned that need what fits.
 func (d *deferral) plan(j *job, t *table, m *mirror.Mirror) (fetch []uint32) {
 	m.BeginRound()
-	d.round++
-	d.wanted = d.wanted[:0]
-	d.vertex = append(d.vertex, make([]wantedVertex, max(0, j.vertices-len(d.vertex)))...)
+	d.beginRound(j)
 	d.base = max(0, len(d.pending)-d.window*d.stride)
 	kept := d.pending[:d.base]
 	for r := range slices.Chunk(d.pending[d.base:], d.stride) {

@@ -126,6 +126,11 @@ func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err 
 	if err := p.run.order.stream.Put(&p.run.task, kernels.Bytes(tasks)); err != nil {
 		return 0, err
 	}
+	if p.j.cache != nil && p.run.table.programs[tasks[0].Program].Anchor != kernels.None {
+		if err := p.run.deferred.prefetch(p.waves.ctx, p.j, p.run.table, p.j.cache, eachTask(tasks)); err != nil {
+			return 0, err
+		}
+	}
 	s, err := p.run.pass(p.j, len(tasks))
 	if err != nil {
 		return 0, err

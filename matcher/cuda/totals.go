@@ -167,6 +167,11 @@ func (s *share) count(ctx context.Context, of *tasks, ranges [][2]int) error {
 		s.begun = true
 	}
 	runs, n := of.runs(ranges)
+	if s.j.cache != nil && of.kinds != nil {
+		if err := r.deferred.prefetch(ctx, s.j, r.table, s.j.cache, begun(runs, n, of.net)); err != nil {
+			return err
+		}
+	}
 	if err := r.nets(of, runs, n); err != nil {
 		return err
 	}

@@ -25,6 +25,8 @@ type cache struct {
 	span                                  kernels.Ptr
 	frame                                 device.Buffer // by vertex
 	net                                   device.Buffer // net edges of the staged batch
+	staged                                []kernels.Net // the same on the host
+	bits                                  []uint64      // of a vertex, while they are looked at
 	entries, pieces, patches              device.Buffer // to be written to the pool
 	entriesPage, piecesPage, patchesPage  device.Page   // the same on the host
 

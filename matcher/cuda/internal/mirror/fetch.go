@@ -42,6 +42,23 @@ func (m *Mirror) Cached() bool { return m.cache != nil }
 // Holds reports whether the entries of a vertex are there.
 func (m *Mirror) Holds(v uint32) bool { return m.cache.of[v] != 0 }
 
+// Ends returns the vertices of a net edge of the staged batch.
+func (m *Mirror) Ends(net uint32) [2]uint32 {
+	n := &m.cache.staged[net]
+	return [2]uint32{n.From, n.To}
+}
+
+// Passes reports whether the candidate bits of a vertex, as the device has them, let it be mapped by a step.
+func (m *Mirror) Passes(v uint32, step *kernels.Step) bool {
+	c := m.cache
+	c.bits = slices.Grow(c.bits[:0], m.filter.NumberWords())[:m.filter.NumberWords()]
+	if int(v) >= m.filter.Vertices() {
+		return false
+	}
+	m.filter.ByNumber(dyngraph.VertexID(v), c.bits)
+	return c.bits[step.Word]&step.Mask != 0
+}
+
 // Entries returns the number of entries of a vertex, those of the staged batch included.
 func (m *Mirror) Entries(v uint32) (n int) {
 	for d := range m.edges.dirs {
@@ -78,12 +95,12 @@ func (m *Mirror) cacheUp(d *dyngraph.Delta) error {
 		return err
 	}
 	if d != nil && !m.staged {
-		net := make([]kernels.Net, len(d.Net))
+		c.staged = make([]kernels.Net, len(d.Net))
 		for i := range d.Net {
 			n := &d.Net[i]
-			net[i] = kernels.Net{Edge: uint32(n.Edge), From: uint32(n.From), To: uint32(n.To)}
+			c.staged[i] = kernels.Net{Edge: uint32(n.Edge), From: uint32(n.From), To: uint32(n.To)}
 		}
-		if err := c.net.Put(kernels.Bytes(net)); err != nil {
+		if err := c.net.Put(kernels.Bytes(c.staged)); err != nil {
 			return err
 		}
 	}
