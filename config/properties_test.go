@@ -55,7 +55,8 @@ func TestS13Properties(t *testing.T) {
 	for _, x := range q.Conditions {
 		conditions = append(conditions, x.Format(q.ElementName))
 	}
-	require.Equal(t, []string{"t.amount > 1000.00", "(u.ts - t.ts) <= 86400000", "t.memo IN ['x', 'y']"}, conditions)
+	require.Equal(t, []string{"t.amount > 1000.00", "(u.ts - t.ts) <= duration('P1D')", "t.memo IN ['x', 'y']"},
+		conditions)
 
 	plain, err := load(t, sound+"graph: {edge_identity: ends, properties: {edges: {A: {}}}}\n", nil)
 	require.NoError(t, err)

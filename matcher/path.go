@@ -3,6 +3,7 @@ package matcher
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"motifd/matcher/condition"
@@ -42,7 +43,11 @@ func (r *Rise) Format(name func(edge int) string) string {
 
 // Format prints a span, likewise.
 func (s *Span) Format(name func(edge int) string) string {
-	return fmt.Sprintf("motifd.span(%s) <= %d", listed(s.Edges, name), s.Most)
+	most := strconv.FormatInt(s.Most, 10)
+	if condition.IsDuration(s.Most) {
+		most = "duration('" + condition.FormatDuration(s.Most) + "')"
+	}
+	return "motifd.span(" + listed(s.Edges, name) + ") <= " + most
 }
 
 func listed(edges []int, name func(edge int) string) string {

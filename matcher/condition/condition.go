@@ -51,7 +51,7 @@ func (c *Condition) WithConstant() (relation Relation, constant property.Value, 
 }
 
 // Format prints the condition as Cypher, chains split and parameters put in; name names an element.
-func (c *Condition) Format(name func(Ref) string) string { return c.root.format(named(name)) }
+func (c *Condition) Format(name func(Ref) string) string { return c.root.text(named(name)) }
 
 func named(name func(Ref) string) func(Slot) string {
 	return func(s Slot) string {
@@ -223,7 +223,7 @@ func newFormula(t *term) *Formula {
 func (f *Formula) Key() string { return f.root.key(slotKey) }
 
 // Format prints the formula as Cypher; name names an element.
-func (f *Formula) Format(name func(Ref) string) string { return f.root.format(named(name)) }
+func (f *Formula) Format(name func(Ref) string) string { return f.root.text(named(name)) }
 
 // Eval returns the value for the values of the formula's Slots, in their order. It allocates nothing.
 func (f *Formula) Eval(values []property.Value) property.Value { return f.value(f.start, values) }

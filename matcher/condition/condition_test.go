@@ -225,7 +225,8 @@ func TestLabels(test *testing.T) {
 func TestSpansWritten(test *testing.T) {
 	for ms, want := range map[int64]string{
 		1: "1ms", 86_400_000: "24h", 5_400_000: "1h30m", 9_223_372_036_854: "2562047h47m16.854s",
-		9_223_372_036_855: "106751d23h47m16.855s", 17_280_000_000_000: "200000d0s",
+		9_223_372_036_855: "106751d23h47m16.855s", 17_280_000_000_000: "200000d", 172_800_000: "2d",
+		129_600_000: "36h", 2_592_000_000: "30d",
 		math.MaxInt64: "106751991167d7h12m55.807s",
 	} {
 		require.Equal(test, want, condition.FormatSpan(ms))

@@ -45,7 +45,7 @@ func explainContradiction(terms []*term, name func(Slot) string) (last *term, wh
 	}
 	var texts []string
 	for _, t := range core[1:] {
-		texts = append(texts, t.format(name))
+		texts = append(texts, t.text(name))
 	}
 	slices.Reverse(texts)
 	if why = "it contradicts " + strings.Join(texts, " AND "); !contradict(core) {

@@ -64,10 +64,13 @@ func ParseDuration(s string) (int64, error) {
 	return whole.Whole(), nil
 }
 
-// FormatSpan writes a span of milliseconds as a configuration reads it: 24h, 1h30m. Days stand in front where a
-// time.Duration, which ends after 292 years, does not hold it.
+// FormatSpan writes a span of milliseconds as a configuration reads it: 24h, 1h30m, 30d. Whole days from two on are
+// written as days. Days stand in front, too, where a time.Duration, which ends after 292 years, does not hold it.
 func FormatSpan(ms int64) string {
 	const day = int64(24 * time.Hour / time.Millisecond)
+	if ms >= 2*day && ms%day == 0 {
+		return fmt.Sprintf("%dd", ms/day)
+	}
 	days := ""
 	if ms > int64(math.MaxInt64/time.Millisecond) {
 		days, ms = fmt.Sprintf("%dd", ms/day), ms%day

@@ -22,6 +22,9 @@ func (t *term) format(name func(Slot) string) string {
 	}
 	switch t.code {
 	case constant:
+		if t.span {
+			return "duration('" + FormatDuration(t.value.Whole()) + "')"
+		}
 		return literal(t.value)
 	case read:
 		return name(t.slot)

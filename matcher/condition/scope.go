@@ -133,18 +133,18 @@ func undeclared(e *Expr, declared property.Declarations, what string, labels []s
 	if labels[0] == "" {
 		under = fmt.Sprintf("for every %s (label %q)", what, property.Any)
 	}
-	hint := "graph.properties declares nothing there"
+	hint := "nothing is declared there; declare it under graph.properties, or with --properties"
 	switch names, others := declared.Names(labels[0]), declared.Labels(e.Property); {
 	case labels[0] == "" && len(others) > 0:
 		hint = fmt.Sprintf("give %s a label that declares it: %s", short(e.Text), list(others))
 	case e.Property == property.TimeName && what == "edge":
-		hint = "declare it under graph.properties as ts: timestamp"
+		hint = "declare it as ts: timestamp, under graph.properties or with --properties"
 	case len(names) > 0:
 		hint = "declared are " + list(names)
 	case len(others) > 0:
 		hint = "it is declared for " + list(others)
 	case what == "vertex":
-		hint = "declare it under graph.properties.vertices"
+		hint = "declare it under graph.properties.vertices, or with --properties"
 	}
 	return fail(e.Pos, "property %s is not declared %s; %s", short(e.Property), under, hint)
 }

@@ -38,6 +38,7 @@ type term struct {
 	args     []*term
 	slot     Slot
 	value    property.Value // of constant
+	span     bool           // of constant: a length of time; only text sets it
 	truth    Truth
 	members  members
 	labels   Labels        // of labelled
