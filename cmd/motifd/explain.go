@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"strings"
 
 	"motifd/cmd/motifd/internal/command"
 	"motifd/dyngraph"
@@ -107,10 +109,11 @@ func printPlans(a *app, queries []*matcher.Query, g *dyngraph.Graph) error {
 		if q.Groups != nil {
 			text += groups.Explain(p, groups.Options{})
 		}
+		text = strings.TrimRight(text, "\n") + "\n"
 		if i > 0 {
 			text = "\n" + text
 		}
-		if _, err := fmt.Fprintln(a.stdout, text); err != nil {
+		if _, err := io.WriteString(a.stdout, text); err != nil {
 			return err
 		}
 	}

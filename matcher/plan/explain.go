@@ -9,6 +9,22 @@ import (
 	"motifd/matcher/condition"
 )
 
+// named is the name of a query, with the version that it has once it is registered.
+func named(q *matcher.Query) string {
+	if q.Version == 0 {
+		return q.Name
+	}
+	return fmt.Sprintf("%s version %d", q.Name, q.Version)
+}
+
+// several writes a number with its noun.
+func several(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
 // explain renders a plan for people: the text is golden in tests.
 func explain(p *matcher.Plan) string {
 	q := p.Query
@@ -17,12 +33,8 @@ func explain(p *matcher.Plan) string {
 	if p.Directed {
 		graph = "directed"
 	}
-	vertices := "vertices"
-	if q.IsVertex() {
-		vertices = "vertex"
-	}
-	fmt.Fprintf(&b, "query %s version %d: %d %s, %d edges, %s graph, unit %s, emit %s\n",
-		q.Name, q.Version, len(q.Vertices), vertices, len(q.Edges), graph, q.Unit, q.Emit)
+	fmt.Fprintf(&b, "query %s: %s, %s, %s graph, unit %s, emit %s\n", named(q),
+		several(len(q.Vertices), "vertex", "vertices"), several(len(q.Edges), "edge", "edges"), graph, q.Unit, q.Emit)
 	switch q.MatchMode {
 	case matcher.Homomorphism:
 		b.WriteString("match mode homomorphism: two vertices may have one image, and two edges\n")
@@ -33,7 +45,7 @@ func explain(p *matcher.Plan) string {
 		fmt.Fprintf(&b, "searched on the CPU: %s\n", why)
 	}
 	if len(p.NotOnGPU()) == 0 && p.NeedsWholeGraph() {
-		b.WriteString("searched on the CPU where the graph is larger than the memory of the GPU\n")
+		b.WriteString("searched on a GPU only where its memory holds the whole graph\n")
 	}
 	conditionsText(&b, p)
 	optionsText(&b, p)

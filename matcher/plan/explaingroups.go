@@ -15,7 +15,7 @@ func explainGroups(p *matcher.Plan) string {
 	if p.Directed {
 		graph = "directed"
 	}
-	fmt.Fprintf(&b, "query %s version %d: groups, %s graph, emit %s\n", q.Name, q.Version, graph, q.Emit)
+	fmt.Fprintf(&b, "query %s: groups, %s graph, emit %s\n", named(q), graph, q.Emit)
 	for _, why := range p.NotOnGPU() {
 		fmt.Fprintf(&b, "searched on the CPU: %s\n", why)
 	}

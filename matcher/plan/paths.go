@@ -58,8 +58,11 @@ func mayJoin(p *matcher.Plan) bool {
 func explainPaths(p *matcher.Plan, steps, common int) string {
 	q := p.Query
 	var b strings.Builder
-	fmt.Fprintf(&b, "query %s version %d: %d combinations of lengths, each a pattern of its own\n", q.Name, q.Version,
-		len(p.Variants))
+	if n := len(p.Variants); n > 1 {
+		fmt.Fprintf(&b, "query %s: %d combinations of lengths, each a pattern of its own\n", named(q), n)
+	} else {
+		fmt.Fprintf(&b, "query %s: one combination of lengths\n", named(q))
+	}
 	if common > 0 {
 		of := "updates"
 		if q.MaxMatches > 0 {
@@ -70,7 +73,11 @@ func explainPaths(p *matcher.Plan, steps, common int) string {
 	}
 	for _, e := range q.Paths() {
 		h := q.Edges[e].Hops
-		fmt.Fprintf(&b, "path %s: %d to %d edges\n", q.Edges[e].Name, h.Least, h.Most)
+		fmt.Fprintf(&b, "path %s: ", q.Edges[e].Name)
+		if h.Least < h.Most {
+			fmt.Fprintf(&b, "%d to ", h.Least)
+		}
+		fmt.Fprintf(&b, "%s\n", several(h.Most, "edge", "edges"))
 	}
 	for _, v := range p.Variants {
 		for i, e := range q.Paths() {
