@@ -155,6 +155,9 @@ func (p *parser) refuseVariable(name, after lexer.Token) error {
 		why = "a label in an expression is not supported; write it in MATCH, as in (a:Account)"
 	case "=", "<":
 		why = "elements are not compared: those of a match differ already; write a property, as in a.x"
+	case "{":
+		why = "braces behind a name are not supported, other than NOT EXISTS { .. }; count in WITH, as in " +
+			"WITH m, count(*) AS n WHERE n >= 10"
 	case "[":
 		why = "an index is not supported; a property is written a.name"
 	}

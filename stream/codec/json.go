@@ -301,7 +301,7 @@ func (s *scanner) wrongType(f int, want string) *stream.DecodeError {
 	case c == '"':
 		is = "a string"
 		if f == fieldTS {
-			more = "; write it without quotes"
+			more = "; write milliseconds since 1970, without quotes"
 		}
 	case c == '{':
 		is = "an object"
