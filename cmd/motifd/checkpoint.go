@@ -163,8 +163,9 @@ func (c *checkpointVerifyCmd) Run(a *app) (err error) {
 		return err
 	}
 	if len(v.Problems) == 0 {
-		_, err := fmt.Fprintf(a.stdout, "%s: intact; %s, %d vertices, %s, %s in the log\n",
-			c.Dir, plural(v.Labels, "label"), v.Vertices, plural(v.Edges, "edge"), plural(v.Batches, "batch"))
+		_, err := fmt.Fprintf(a.stdout, "%s: intact; %s, %s, %s, %s in the log\n",
+			c.Dir, plural(v.Labels, "label"), plural(v.Vertices, "vertex"), plural(v.Edges, "edge"),
+			plural(v.Batches, "batch"))
 		return err
 	}
 	if _, err := fmt.Fprintln(a.stdout, strings.Join(v.Problems, "\n")); err != nil {

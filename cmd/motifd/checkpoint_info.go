@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -46,9 +47,9 @@ func printContents(w io.Writer, info *checkpoint.Contents) error {
 
 // graph prints the graph's size, and what its edges and properties are.
 func (c *contents) graph() {
-	c.row("graph", "%s, %d vertices, %s, %s",
+	c.row("graph", "%s, %s, %s, %s",
 		map[bool]string{true: "directed", false: "undirected"}[c.Settings.Directed],
-		c.Vertices, plural(c.Edges, "edge"), plural(c.Labels, "label"))
+		plural(c.Vertices, "vertex"), plural(c.Edges, "edge"), plural(c.Labels, "label"))
 	if c.Settings.EdgeIDs {
 		c.row("edge identity", "ends, label and id")
 	}
@@ -96,13 +97,22 @@ func (c *contents) time() {
 		if i := slices.IndexFunc(at.Horizons, func(h dyngraph.Horizon) bool {
 			return h.Label == k.Label && h.Before > math.MinInt64
 		}); i >= 0 {
-			horizon = fmt.Sprintf("expired before %d", at.Horizons[i].Before)
+			horizon = "expired before " + eventTime(at.Horizons[i].Before)
 		}
 		c.row("retention", "%s: %s, %s", k.Label, config.Span(k.For), horizon)
 	}
 	if at.Watermark.Known {
-		c.row("watermark", "%d", at.Watermark.TS)
+		c.row("watermark", "%s", eventTime(at.Watermark.TS))
 	}
+}
+
+// eventTime writes a ts, with the date that it stands for where RFC 3339 can write it.
+func eventTime(ts int64) string {
+	at := time.UnixMilli(ts).UTC()
+	if at.Year() < 0 || at.Year() > 9999 {
+		return strconv.FormatInt(ts, 10)
+	}
+	return fmt.Sprintf("%d (%s)", ts, at.Format(time.RFC3339))
 }
 
 // log prints the batch log and the batches in progress.

@@ -59,8 +59,8 @@ func (c *checkpointMigrateCmd) Run(a *app) error {
 	case err != nil:
 		return err
 	}
-	if _, err := fmt.Fprintf(a.stdout, "%s: %s, %d vertices, %s, verified; stream %s\n", to,
-		plural(m.Labels, "label"), m.Vertices, plural(m.Edges, "edge"), m.StreamID); err != nil {
+	if _, err := fmt.Fprintf(a.stdout, "%s: %s, %s, %s, verified; stream %s\n", to,
+		plural(m.Labels, "label"), plural(m.Vertices, "vertex"), plural(m.Edges, "edge"), m.StreamID); err != nil {
 		return err
 	}
 	var names []string

@@ -59,6 +59,8 @@ func TestS10Refusals(t *testing.T) {
 		"replay --batch-log . --updates u.txt",
 		"replay --batch-log . --max-expired 100000",
 		"match --graph g.txt",
+		"query add ok.cypher --nme x",
+		"query",
 		"match --graph bad.txt --query ok.cypher",
 		"match --graph g.txt --query ok.cypher --backend cuda",
 		"explain where.cypher",
@@ -89,7 +91,7 @@ func TestHelp(t *testing.T) {
 	for _, command := range []string{
 		"run", "demo", "replay", "match", "explain", "query", "query add", "query list", "query remove", "query resume",
 		"query validate", "checkpoint", "checkpoint info", "checkpoint verify", "checkpoint backup",
-		"checkpoint suspend", "audit",
+		"checkpoint suspend", "checkpoint migrate", "audit", "config defaults", "vertices load", "size", "synth",
 		"topics", "topics create", "topics check", "bench", "version",
 	} {
 		r := succeed(t, ".", append(strings.Fields(command), "--help")...)
@@ -97,6 +99,12 @@ func TestHelp(t *testing.T) {
 		require.Contains(t, r.stdout, "motifd "+command, command)
 	}
 	require.Contains(t, succeed(t, ".").stdout, "Usage: motifd")
+	for asked, usual := range map[string]string{
+		"help": "--help", "help query add": "query add --help", "--version": "version",
+	} {
+		got := succeed(t, ".", strings.Fields(asked)...).stdout
+		require.Equal(t, succeed(t, ".", strings.Fields(usual)...).stdout, got, asked)
+	}
 	require.Regexp(t, `^motifd (dev|v\d)`, succeed(t, ".", "version").stdout) // what Go knows of the checkout
 }
 

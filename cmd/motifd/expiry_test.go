@@ -108,8 +108,8 @@ func TestS20DaemonReplayAndBatchLog(t *testing.T) {
 	require.Equal(t, read("batches.jsonl"), read("b3.jsonl"))
 	succeed(t, dir, "checkpoint", "verify", "state")
 	info := succeed(t, dir, "checkpoint", "info", "state").stdout
-	require.Regexp(t, `(?m)^retention +\*: 1ms, expired before \d+$`, info)
-	require.Regexp(t, `(?m)^watermark +\d+$`, info)
+	require.Regexp(t, `(?m)^retention +\*: 1ms, expired before \d+ \(\d{4}-.*Z\)$`, info)
+	require.Regexp(t, `(?m)^watermark +\d+ \(\d{4}-.*Z\)$`, info)
 }
 
 // TestS20LateIsLoggedUpToABound: without a file for them, late updates are logged, the first ones only.

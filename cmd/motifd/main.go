@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -90,15 +91,12 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		fmt.Fprintf(stderr, "motifd: %v\n", err)
 		return exitFailed
 	}
-	if len(args) == 0 {
-		args = []string{"--help"}
-	}
-	parsed, err := parser.Parse(args)
+	parsed, err := parser.Parse(usual(args))
 	if exited { // --help has printed
 		return code
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "motifd: %v\nmotifd: see motifd --help, and --help of each command\n", err)
+		fmt.Fprintf(stderr, "motifd: %v\nmotifd: see %s --help\n", err, commandOf(err))
 		return exitRefused
 	}
 	a := &app{
@@ -123,6 +121,33 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		return exitUnfinished
 	}
 	return exitFailed
+}
+
+// usual understands what other programs take: help COMMAND, --version, and no argument at all.
+func usual(args []string) []string {
+	switch {
+	case len(args) == 0:
+		return []string{"--help"}
+	case args[0] == "help":
+		return append(slices.Clone(args[1:]), "--help")
+	case len(args) == 1 && args[0] == "--version":
+		return []string{"version"}
+	}
+	return args
+}
+
+// commandOf returns the command that a command line names as far as it was understood.
+func commandOf(err error) string {
+	name := "motifd"
+	var bad *kong.ParseError
+	if errors.As(err, &bad) && bad.Context != nil {
+		for _, p := range bad.Context.Path {
+			if p.Command != nil {
+				name += " " + p.Command.Name
+			}
+		}
+	}
+	return name
 }
 
 const description = `motifd watches a stream of edge updates and reports, batch by batch, which subgraph patterns have

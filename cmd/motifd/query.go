@@ -61,7 +61,7 @@ type queryFlags struct {
 	OnExpiry           string `help:"${on_expiry_help}" enum:"emit,silent" default:"emit"`
 	OnChange           string `help:"${on_change_help}" enum:",emit,silent" default:""`
 
-	OncePer     []string    `help:"${once_per_help}" placeholder:"NAME,..."`
+	OncePer     []string    `help:"${once_per_help}" placeholder:"NAME"`
 	OnceFor     config.Span `help:"${once_for_help}" placeholder:"TIME"`
 	OnceMaxKeys uint64      `help:"${once_max_keys_help}" placeholder:"N"`
 }

@@ -172,14 +172,17 @@ func describe(w io.Writer, q *matcher.Query, g *dyngraph.Graph) error {
 	if q.Groups != nil {
 		shape, what = &matcher.Query{Vertices: q.Groups.Vertices, Edges: q.Groups.Edges}, ", grouped"
 	}
-	vertices := fmt.Sprintf("%d vertices", len(shape.Vertices))
-	if q.IsVertex() {
-		vertices = "1 vertex"
+	edges := ""
+	if n := len(shape.Edges) - len(shape.Paths()); n > 0 || len(shape.Paths()) == 0 {
+		edges = ", " + plural(n, "edge")
 	}
-	edges := plural(len(shape.Edges)-len(shape.Paths()), "edge")
 	for _, p := range shape.Paths() {
 		e := &shape.Edges[p]
-		edges += fmt.Sprintf(", a path %s of %d to %d edges", e.Name, e.Hops.Least, e.Hops.Most)
+		length := plural(e.Hops.Most, "edge")
+		if e.Hops.Least < e.Hops.Most {
+			length = fmt.Sprintf("%d to %s", e.Hops.Least, length)
+		}
+		edges += fmt.Sprintf(", a path %s of %s", e.Name, length)
 	}
 	denied := len(q.Negations)
 	if q.Groups != nil {
@@ -188,7 +191,7 @@ func describe(w io.Writer, q *matcher.Query, g *dyngraph.Graph) error {
 	if denied > 0 {
 		what += ", " + plural(denied, "negation")
 	}
-	_, err := fmt.Fprintf(w, "%s: %s, %s%s\n", q.Name, vertices, edges, what)
+	_, err := fmt.Fprintf(w, "%s: %s%s%s\n", q.Name, plural(len(shape.Vertices), "vertex"), edges, what)
 	if err != nil {
 		return err
 	}

@@ -132,6 +132,18 @@ queries:
 	}
 }
 
+// TestQueryValidateTellsSizes holds the numbers of vertices, edges and paths, as one or several.
+func TestQueryValidateTellsSizes(t *testing.T) {
+	matchertest.NotUnderRace(t, "its commands end before they start a thread")
+	t.Parallel()
+	dir := write(t, map[string]string{
+		"edge.cypher": "MATCH (a)-->(b)", "fixed.cypher": "MATCH (a)-[t*2]->(b)-->(c)",
+		"ring.cypher": "MATCH (a)-[t*3..5]->(a)",
+	})
+	require.Equal(t, "edge: 2 vertices, 1 edge\nfixed: 3 vertices, 1 edge, a path t of 2 edges\n"+
+		"ring: 1 vertex, a path t of 3 to 5 edges\n", succeed(t, dir, "query", "validate", ".").stdout)
+}
+
 // TestQueryValidateRefuses holds that flags that exclude each other, or are out of range, are refused by name.
 func TestQueryValidateRefuses(t *testing.T) {
 	matchertest.NotUnderRace(t, "it runs commands one after the other")

@@ -71,9 +71,18 @@ func (c *runCmd) load(a *app) (*config.Config, error) {
 	}
 	cfg, err := config.Load(config.LoadOptions{File: c.Config, Environ: a.environ, Set: set, GPU: gpuBuild})
 	if err != nil {
-		return nil, command.Refuse(err)
+		return nil, command.Refuse(unnamed(c.Config, err))
 	}
 	return cfg, nil
+}
+
+// unnamed adds to what is wrong with a configuration that no file was named, if so.
+func unnamed(file string, err error) error {
+	if file != "" {
+		return err
+	}
+	return fmt.Errorf("%w\nno configuration file was named: -c FILE names one, and motifd config defaults shows one",
+		err)
 }
 
 // Run runs the daemon until its input ends or it is interrupted.

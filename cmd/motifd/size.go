@@ -27,7 +27,7 @@ var numberUnits = map[string]float64{"K": 1e3, "M": 1e6, "G": 1e9}
 func (n *number) UnmarshalText(text []byte) error {
 	word, unit := string(text), 1.
 	if len(word) > 0 {
-		if u, ok := numberUnits[word[len(word)-1:]]; ok {
+		if u, ok := numberUnits[strings.ToUpper(word[len(word)-1:])]; ok {
 			word, unit = word[:len(word)-1], u
 		}
 	}
@@ -44,8 +44,8 @@ type sizeCmd struct {
 	Edges    number `help:"Number of edges: 46M, 1.2G." required:"" placeholder:"N"`
 	Vertices number `help:"Number of vertices." required:"" placeholder:"N"`
 
-	Config string   `help:"Take what edges have, and queues, from a configuration." short:"c" type:"existingfile"`
-	Set    []string `help:"Set a field of it: --set engine.threads=4." placeholder:"PATH=VALUE" sep:"none"`
+	Config string   `help:"${size_config_help}" short:"c" placeholder:"FILE" type:"existingfile"`
+	Set    []string `help:"Set a field of it: --set engine.threads=4." placeholder:"FIELD=VALUE" sep:"none"`
 
 	KeyBytes   uint64 `help:"Mean length of a vertex's key (16)." default:"16" placeholder:"N"`
 	IDBytes    uint64 `help:"Mean length of an edge's id; 0: edges have none (0)." default:"0" placeholder:"N"`
@@ -57,8 +57,8 @@ type sizeCmd struct {
 }
 
 func (sizeCmd) Help() string {
-	return `Estimates memory and disk from the size of the graph, before there is one. The figures are those of graphs
-that were measured; they do not have what matches need. docs/howto/size.md says what else to plan.
+	return `The figures are those of graphs that were measured. What matches need is not in them: docs/howto/size.md
+says what else to plan.
 
 Without -c edges are directed and have no properties; the queues are those of the defaults.
 
@@ -179,7 +179,7 @@ func (r *sizeReport) print(to io.Writer) error {
 	for _, gib := range deviceSizes {
 		fits = append(fits, fmt.Sprintf("%d GiB: %sM", gib, command.GroupDigits(fmt.Sprint(r.DeviceEdges[gib]/1e6))))
 	}
-	fmt.Fprintf(w, "  most edges\t%s\t\n", strings.Join(fits, ", "))
+	fmt.Fprintf(w, "  most edges\t\t%s\n", strings.Join(fits, ", "))
 	err := w.Flush()
 	for line := range strings.Lines(text.String()) {
 		if err == nil {
@@ -189,8 +189,11 @@ func (r *sizeReport) print(to io.Writer) error {
 	return err
 }
 
-// size writes a number of bytes in MiB or GiB.
+// size writes a number of bytes in KiB, MiB or GiB.
 func size(bytes uint64) string {
+	if 0 < bytes && bytes < 1<<20 {
+		return fmt.Sprintf("%d KiB", (bytes+1<<10-1)>>10)
+	}
 	if bytes < 10<<30 {
 		return fmt.Sprintf("%.0f MiB", float64(bytes)/(1<<20))
 	}

@@ -56,6 +56,8 @@ output: {file: {path: out.jsonl}}
 		"46,000,000 x"} {
 		require.Contains(t, table, title)
 	}
+	small := succeed(t, dir, "size", "--edges=20k", "--vertices=2000").stdout
+	require.Regexp(t, `(?m)^  edges +928 KiB   20,000 x 47\.5 bytes$`, small, "small units, narrow columns")
 	for args, want := range map[string]string{
 		"--edges=46X": `"46X" is not a number from 0 to 2^32; write 5000000, 5M or 1.5G`,
 		"--edges=-1":  "is not a number",

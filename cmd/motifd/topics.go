@@ -84,7 +84,7 @@ func (f *topicsFlags) open(a *app) (*config.Config, []topicUse, context.Context,
 	}
 	cfg, err := config.Load(config.LoadOptions{File: f.Config, Environ: a.environ, Set: f.Set, GPU: gpuBuild})
 	if err != nil {
-		return fail(command.Refuse(err))
+		return fail(command.Refuse(unnamed(f.Config, err)))
 	}
 	switch {
 	case cfg.Input.Kafka == nil && cfg.Output.Kafka == nil:
@@ -197,6 +197,8 @@ func plural[N int | uint64](n N, noun string) string {
 	switch {
 	case n == 1:
 		return "1 " + noun
+	case noun == "vertex":
+		return fmt.Sprintf("%d vertices", n)
 	case strings.HasSuffix(noun, "ch"):
 		noun += "e"
 	}

@@ -11,7 +11,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"motifd/cmd/motifd/internal/admin"
@@ -83,42 +85,55 @@ type vertexSender struct {
 	ctx    context.Context
 	client *admin.Client
 	body   []byte // an open JSON array
-	n      int    // of its updates
+	lines  []int  // of its updates, in the file
 	loaded int
 	batch  uint64 // the last one
 }
 
-// add takes one update as JSON.
-func (s *vertexSender) add(update []byte) error {
-	if s.n == loadUpdates || s.n > 0 && len(s.body)+len(update) > loadBytes {
+// add takes one update as JSON, from a line of the file.
+func (s *vertexSender) add(line int, update []byte) error {
+	if n := len(s.lines); n == loadUpdates || n > 0 && len(s.body)+len(update) > loadBytes {
 		if err := s.flush(); err != nil {
 			return err
 		}
 	}
 	open := byte(',')
-	if s.n == 0 {
+	if len(s.lines) == 0 {
 		open = '['
 	}
 	s.body = append(append(s.body, open), update...)
-	s.n++
+	s.lines = append(s.lines, line)
 	return nil
 }
 
 func (s *vertexSender) flush() error {
-	if s.n == 0 {
+	if len(s.lines) == 0 {
 		return nil
 	}
 	r, err := s.client.LoadVertices(s.ctx, json.RawMessage(append(s.body, ']')))
 	if err != nil {
-		return err
+		return s.locate(err)
 	}
 	s.loaded, s.batch = s.loaded+r.Updates, r.Batch
-	s.body, s.n = s.body[:0], 0
+	s.body, s.lines = s.body[:0], s.lines[:0]
 	return nil
 }
 
+// refusedUpdate is how the daemon names an update of a request, by its place in the array.
+var refusedUpdate = regexp.MustCompile(`\b(?:update|element) (\d+)\b`)
+
+// locate puts the line of the file in front of an error that names an update.
+func (s *vertexSender) locate(err error) error {
+	if m := refusedUpdate.FindStringSubmatch(err.Error()); m != nil {
+		if i, no := strconv.Atoi(m[1]); no == nil && i < len(s.lines) {
+			return fmt.Errorf("line %d: %w", s.lines[i], err)
+		}
+	}
+	return err
+}
+
 // vertexLines hands on the lines of a file that are not blank.
-func vertexLines(r io.Reader, add func([]byte) error) error {
+func vertexLines(r io.Reader, add func(line int, update []byte) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, loadBytes)
 	for n := 1; lines.Scan(); n++ {
@@ -130,7 +145,7 @@ func vertexLines(r io.Reader, add func([]byte) error) error {
 			return fmt.Errorf("line %d is not JSON; each line is an update such as %s", n,
 				`{"op":"=v","key":"a1","props":{"blocked":true}}`)
 		}
-		if err := add(line); err != nil {
+		if err := add(n, line); err != nil {
 			return err
 		}
 	}
@@ -201,7 +216,7 @@ func readVertexHeader(rows *csv.Reader, label string, several bool) (h vertexHea
 }
 
 // vertexRows hands on an update for each row of a CSV file.
-func vertexRows(r io.Reader, label string, several bool, add func([]byte) error) error {
+func vertexRows(r io.Reader, label string, several bool, add func(line int, update []byte) error) error {
 	rows := csv.NewReader(r)
 	rows.ReuseRecord = true
 	h, err := readVertexHeader(rows, label, several)
@@ -220,7 +235,8 @@ func vertexRows(r io.Reader, label string, several bool, add func([]byte) error)
 		if err != nil {
 			return fmt.Errorf("encoding the row of %q: %w", row[h.key], err)
 		}
-		if err := add(text); err != nil {
+		line, _ := rows.FieldPos(0)
+		if err := add(line, text); err != nil {
 			return err
 		}
 	}

@@ -61,7 +61,9 @@ func TestVerticesAreLoadedWhileTheDaemonRuns(t *testing.T) {
 		says string
 		args []string
 	}{
-		{exitFailed, `update 0: the property "blokced" is not declared for vertices`, []string{"typo.csv"}},
+		{exitFailed, `typo.csv: line 2: the daemon answered 400 Bad Request: the vertices are refused: update 0: ` +
+			`the property "blokced" is not declared for vertices`, []string{"typo.csv"}},
+		{exitFailed, `type.csv: line 3: the daemon answered`, []string{"type.csv", "--label=A"}},
 		{exitFailed, `element 1: byte`, []string{"type.csv", "--label=A"}},
 		{exitFailed, `the property "risk" is not declared for the label "B"; it is for A`,
 			[]string{"label.csv", "--label=B"}},

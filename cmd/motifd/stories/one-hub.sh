@@ -1,13 +1,13 @@
 #!/bin/sh
-# The story of one account that everybody pays: what motifd does with 75 billion matches, while the other accounts have theirs.
-# Each claim is checked; the status is 1 when one does not hold.
+# The story of one account that everybody pays: what motifd does with 75 billion matches, while the other accounts have
+# theirs. Each claim is checked; the status is 1 when one does not hold.
 #
 #   sh cmd/motifd/stories/one-hub.sh              with limits that let it end within half a minute
 #   LIMITS=default sh cmd/motifd/stories/one-hub.sh   with the limits that motifd has when none are configured: some minutes,
 #                                                     and 6 GB of disk
 #
-# MOTIFD is the program (default bin/motifd, see `make build`), PORT that of its admin interface (17475), DIR a directory that does
-# not exist yet and stays (default: a temporary one that goes).
+# MOTIFD is the program (default bin/motifd, see `make build`), PORT that of its admin interface (17475), DIR a
+# directory that does not exist yet and stays (default: a temporary one that goes).
 set -eu
 motifd=${MOTIFD:-bin/motifd}
 port=${PORT:-17475}
