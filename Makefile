@@ -169,9 +169,9 @@ fuzz: ## run every fuzz target on FUZZTIME (10000x) inputs
 		done; \
 	done
 
-# The GPU backend. CUDA_DIR gets cuda.h and a stub of the driver's library, where there is no CUDA toolkit. Its tests run with -count 1:
-# go test does not see that what other programs compile for them has changed: the loader, the emulator, the kernels. Nor does go build see
-# a new loader where the program is there already.
+# The GPU backend. CUDA_DIR gets cuda.h and a stub of the driver's library, where there is no CUDA toolkit. Its tests
+# run with -count 1: go test does not see that what other programs compile for them has changed: the loader, the
+# emulator, the kernels. Nor does go build see a new loader where the program is there already.
 GPU_PACKAGES = ./kernels ./matcher/cuda/... ./cmd/motifd
 CUDA_DIR ?= build/cuda
 CUDA_PROGRAM ?= bin/motifd-cuda

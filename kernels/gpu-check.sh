@@ -1,9 +1,10 @@
 #!/bin/sh
-# Runs everything that needs a GPU, in the folder that `make gpu-bundle` fills, and ends with a short table: gpu-check.sh [OUT].
-# It needs the NVIDIA driver; nvcc, compute-sanitizer and ncu are used when they are there, and what is not checked for want of them is told. Logs go to OUT.
-# ONLY names the checks to run, if not all: they fail if they cannot;
-# CASES, CONDITIONS, NEGATIONS, LOOSE, LARGER, BLOCKS, ARRAYS, LIMITS, PARTS and CHECKED the numbers of random cases, SEED the first one; LIMIT the seconds that memcheck and initcheck may take for
-# a case; JOBS how many cases racecheck watches at once; LARGE=1 adds the large benchmark, PEER=FILE that with RapidFlow's program beside it.
+# Runs everything that needs a GPU, in the folder that `make gpu-bundle` fills, and ends with a short table:
+# gpu-check.sh [OUT]. It needs the NVIDIA driver; nvcc, compute-sanitizer and ncu are used when they are there, and what
+# is not checked for want of them is told. Logs go to OUT. ONLY names the checks to run, if not all: they fail if they
+# cannot; CASES, CONDITIONS, NEGATIONS, LOOSE, LARGER, BLOCKS, ARRAYS, LIMITS, PARTS and CHECKED the numbers of random
+# cases, SEED the first one; LIMIT the seconds that memcheck and initcheck may take for a case; JOBS how many cases
+# racecheck watches at once; LARGE=1 adds the large benchmark, PEER=FILE that with RapidFlow's program beside it.
 cd "$(dirname "$0")" || exit 1
 out=${1:-$(pwd)/out}
 failed=0
@@ -62,7 +63,8 @@ agree() {
 	wc -l "$out/cpu.jsonl"
 }
 
-# replays FOLDER...: undirected graphs and their streams, in batches of one to all; what the graphs hold; and, of what has too many matches for that, few.
+# replays FOLDER...: undirected graphs and their streams, in batches of one to all; what the graphs hold; and, of what
+# has too many matches for that, few.
 replays() {
 	./motifd-cuda version
 	for set in "$@"; do
@@ -85,7 +87,8 @@ synth() {
 	done
 }
 
-# payments FOLDER: streams of directed payments, one of them with vertices that are deleted; with batches from some updates to tens of thousands.
+# payments FOLDER: streams of directed payments, one of them with vertices that are deleted; with batches from some
+# updates to tens of thousands.
 payments() {
 	edge="-[:transfer]->"
 	printf 'MATCH (a)%s(b)%s(c)%s(a)\n' "$edge" "$edge" "$edge" >"$out/ring3.cypher"
@@ -121,8 +124,8 @@ static() {
 	test -s "$out/cpu.counts" && cmp "$out/cpu.counts" "$out/cuda.counts"
 }
 
-# timeline FOLDER: a stream on the GPU, with when each batch was decoded, copied, searched and published, in a file for ui.perfetto.dev
-# and summed up in the log.
+# timeline FOLDER: a stream on the GPU, with when each batch was decoded, copied, searched and published, in a file for
+# ui.perfetto.dev and summed up in the log.
 timeline() {
 	./motifd-cuda replay --graph "$1/graph.txt" --updates "$1/mixed.txt" --query "$1/queries/Q_0.txt" --query "$1/queries/Q_15.txt" --undirected \
 		--batch 1000 --backend cuda --out /dev/null --trace "$out/timeline.json" --trace-batches 20
@@ -134,7 +137,8 @@ large() {
 		-motifd.backends cpu,cuda -motifd.passes 5 "$@"
 }
 
-# beside PROGRAM: the same for three queries of a class, with RapidFlow on the same case: all its processes, of one thread each, at once, PEER_LIMIT seconds each.
+# beside PROGRAM: the same for three queries of a class, with RapidFlow on the same case: all its processes, of one
+# thread each, at once, PEER_LIMIT seconds each.
 beside() {
 	rm -rf "$out/case"
 	large -motifd.queries 3 -motifd.write "$out/case" || return 1
@@ -148,12 +152,13 @@ beside() {
 	done
 }
 
-# checked are the tests that compute-sanitizer watches; of those of the array it watches the races apart, as they have no locks.
+# checked are the tests that compute-sanitizer watches; of those of the array it watches the races apart, as they have
+# no locks.
 checked='Test(P2(BackendsAgree|LooseEdges)|S12BlocksOfMatches|NoRowIsFoundTwice)$'
 array='TestA9DeviceArray'
 
-# each TOOL: compute-sanitizer watches one case after the other, each in a process of its own and for LIMIT seconds at most. The log ends with the
-# cases that were cut off, and those that failed.
+# each TOOL: compute-sanitizer watches one case after the other, each in a process of its own and for LIMIT seconds at
+# most. The log ends with the cases that were cut off, and those that failed.
 each() {
 	cut= bad= seed=${SEED:-7} limit=${LIMIT:-60}
 	last=$((seed + ${CHECKED:-20} - 1))
@@ -175,8 +180,8 @@ each() {
 	[ -z "$cut" ] || return 124
 }
 
-# races runs racecheck with stealing, each case and each stream of the tiny sets in a process of its own, JOBS at once; it has the hazards of all told from races:
-# racecheck knows barriers and no locks (TestRaces).
+# races runs racecheck with stealing, each case and each stream of the tiny sets in a process of its own, JOBS at once;
+# it has the hazards of all told from races: racecheck knows barriers and no locks (TestRaces).
 races() {
 	first=${SEED:-7} ended=0 base=1024
 	case $(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1) in 7.*) base=0 ;; esac

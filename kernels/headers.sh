@@ -1,8 +1,9 @@
 #!/bin/sh
-# Prepares a folder to build with the build tag cuda, whether or not the machine has a CUDA toolkit or a driver: headers.sh FOLDER.
-# It takes cuda.h from a CUDA 12 toolkit, of CUDA_HOME, CUDA_PATH or /usr/local, or else fetches that of 12.8 from PyPI (gorgonia.org/cu does not compile against
-# CUDA 13, which changed functions that it calls), and makes libcuda.a from the functions that cuda.h declares: each jumps to its namesake in the driver's
-# library, which is looked for when the program starts (loader.c). Afterwards it prints the settings.
+# Prepares a folder to build with the build tag cuda, whether or not the machine has a CUDA toolkit or a driver:
+# headers.sh FOLDER. It takes cuda.h from a CUDA 12 toolkit, of CUDA_HOME, CUDA_PATH or /usr/local, or else fetches that
+# of 12.8 from PyPI (gorgonia.org/cu does not compile against CUDA 13, which changed functions that it calls), and makes
+# libcuda.a from the functions that cuda.h declares: each jumps to its namesake in the driver's library, which is looked
+# for when the program starts (loader.c). Afterwards it prints the settings.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compiles every kernel with NVIDIA's compiler for sm_90, from the same sources as the PTX: nvcc.sh FOLDER. It shows that they build there;
-# motifd does not load the result. NVCC names the compiler.
+# Compiles every kernel with NVIDIA's compiler for sm_90, from the same sources as the PTX: nvcc.sh FOLDER. It shows
+# that they build there; motifd does not load the result. NVCC names the compiler.
 set -eu
 nvcc=${NVCC:-nvcc}
 if ! command -v "$nvcc" >/dev/null; then

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Assembles the PTX of every kernel for the devices that have machine code of their own: sm_80 (compute capability 8.0 to 8.9) and sm_90 (9.0).
-# It needs ptxas of CUDA 12.8.93, since another version gives other bytes: that which PTXAS names, or else the one in PyPI's wheel, which Python's pip fetches
-# into build/ptxas once. Drivers for CUDA 12 and later load the result. With a folder as argument the results go there.
+# Assembles the PTX of every kernel for the devices that have machine code of their own: sm_80 (compute capability 8.0
+# to 8.9) and sm_90 (9.0). It needs ptxas of CUDA 12.8.93, since another version gives other bytes: that which PTXAS
+# names, or else the one in PyPI's wheel, which Python's pip fetches into build/ptxas once. Drivers for CUDA 12 and
+# later load the result. With a folder as argument the results go there.
 set -eu
 version=12.8.93
 here=$(cd "$(dirname "$0")" && pwd)

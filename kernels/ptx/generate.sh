@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compiles every kernel to PTX for sm_75, ISA 7.0, which every driver since CUDA 11 loads and compiles for its own chip. It needs
-# clang-19 alone, no NVIDIA header. With a folder as argument the results go there.
+# Compiles every kernel to PTX for sm_75, ISA 7.0, which every driver since CUDA 11 loads and compiles for its own chip.
+# It needs clang-19 alone, no NVIDIA header. With a folder as argument the results go there.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-$here}
