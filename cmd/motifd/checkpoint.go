@@ -171,6 +171,6 @@ func (c *checkpointVerifyCmd) Run(a *app) (err error) {
 	if _, err := fmt.Fprintln(a.stdout, strings.Join(v.Problems, "\n")); err != nil {
 		return err
 	}
-	return fmt.Errorf("%s: %d problems; restore the checkpoint from a copy, or start with a new directory",
-		c.Dir, uint64(len(v.Problems))+v.More)
+	return fmt.Errorf("%s: %s; restore the checkpoint from a copy, or start with a new directory",
+		c.Dir, plural(uint64(len(v.Problems))+v.More, "problem"))
 }

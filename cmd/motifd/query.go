@@ -236,13 +236,13 @@ func pendingText(c *admin.PendingChange) string {
 	text := fmt.Sprintf("pending: %s of query %s, %s for %s", c.Op, c.Query, c.State,
 		time.Duration(c.Seconds*1e9).Round(time.Second))
 	if c.Found > 0 {
-		text += fmt.Sprintf(", %d matches found", c.Found)
+		text += ", " + plural(c.Found, "match") + " found"
 	}
 	if c.Backfill != "" {
 		text += " of " + c.Backfill
 	}
 	if c.Records > 0 {
-		text += fmt.Sprintf(", %d records", c.Records)
+		text += ", " + plural(c.Records, "record")
 	}
 	return text
 }

@@ -84,7 +84,7 @@ func (r *replay) run(opt *stream.PipelineOptions, enc stream.Encoder, out file.S
 		}
 	}
 	if r.app.ctx.Err() != nil {
-		return fmt.Errorf("interrupted after %d batches", r.sum.Batches)
+		return fmt.Errorf("interrupted after %s", plural(r.sum.Batches, "batch"))
 	}
 	if r.lost != "" {
 		return fmt.Errorf("%s: the rest of the file could not be read; the deltas are of what is before it", r.lost)

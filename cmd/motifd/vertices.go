@@ -74,7 +74,7 @@ func (c *verticesLoadCmd) Run(a *app) error {
 		err = s.flush()
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w (%d updates before are loaded)", c.File, err, s.loaded)
+		return fmt.Errorf("%s: %w (loaded before: %s)", c.File, err, plural(s.loaded, "update"))
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s loaded, the last one in batch %d\n", plural(uint64(s.loaded), "update"), s.batch)
 	return err

@@ -133,7 +133,7 @@ func undeclared(e *Expr, declared property.Declarations, what string, labels []s
 	if labels[0] == "" {
 		under = fmt.Sprintf("for every %s (label %q)", what, property.Any)
 	}
-	hint := "nothing is declared there; declare it under graph.properties, or with --properties"
+	hint := "declare it under graph.properties, or with --properties"
 	switch names, others := declared.Names(labels[0]), declared.Labels(e.Property); {
 	case labels[0] == "" && len(others) > 0:
 		hint = fmt.Sprintf("give %s a label that declares it: %s", short(e.Text), list(others))

@@ -67,7 +67,8 @@ func (b *measurement) measure() error {
 	for run := range b.cmd.Runs {
 		for i := range cells {
 			c := &cells[i]
-			b.progress("run %d of %d: %s, %s, %d threads", run+1, b.cmd.Runs, c.name, c.emit, c.threads)
+			b.progress("run %d of %d: %s, %s, %d %s", run+1, b.cmd.Runs, c.name, c.emit, c.threads,
+				map[bool]string{true: "thread", false: "threads"}[c.threads == 1])
 			if len(c.queries) == 0 {
 				continue
 			}
