@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -124,6 +125,19 @@ func TestS20LateIsLoggedUpToABound(t *testing.T) {
 	done := succeed(t, dir, "replay", "--updates=in.jsonl", "--query=edge.cypher", "--batch=1", "--retention=*=1ms",
 		"--late=report")
 	require.Equal(t, maxLogged, strings.Count(done.stderr, "lies before its horizon"))
+}
+
+// TestReplayWarnsOfARetentionWithoutEdges: a label that is misspelt in --retention keeps its edges, and is named.
+func TestReplayWarnsOfARetentionWithoutEdges(t *testing.T) {
+	t.Parallel()
+	dir := write(t, map[string]string{"in.jsonl": `{"op":"+","from":"a","to":"b","label":"PAY","ts":1}` + "\n",
+		"edge.cypher": "MATCH (a)-[:PAY]->(b)"})
+	const says = `"label":"PYA","message":"check --retention: no edge has had this label"`
+	args := []string{"replay", "--updates=in.jsonl", "--query=edge.cypher", "--log-format=json"}
+	stamp := regexp.MustCompile(`"time":"[^"]*",`)
+	warned := succeed(t, dir, append(args, "--retention=PAY=1h,PYA=1h,*=2h")...).stderr
+	require.Contains(t, stamp.ReplaceAllString(warned, ""), says)
+	require.Equal(t, 1, strings.Count(warned, "check --retention"))
 }
 
 // TestLogOfRefusedRecords: a log that keeps batches of refused records alone is replayed without an error.

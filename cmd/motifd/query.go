@@ -16,6 +16,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/pattern"
+	"motifd/stream/eventtime"
 )
 
 // queryCmd talks to a running daemon.
@@ -168,7 +169,7 @@ func (c *queryAddCmd) Run(a *app) error {
 	}
 	done, err := c.Client.Add(a.ctx, body, c.DryRun)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", c.File, err)
 	}
 	return printResult(a.stdout, &done, body.Name, "from batch %d on")
 }
@@ -389,6 +390,15 @@ func printWarnings(w io.Writer, indent string, warnings []string) error {
 		}
 	}
 	return nil
+}
+
+// warnRetention logs the labels of a retention that no edge has had.
+func (a *app) warnRetention(r eventtime.Retention, g *dyngraph.Graph) {
+	for _, k := range r {
+		if _, ok := g.LabelID(k.Label); !ok && k.Label != eventtime.Any && g.Edges() > 0 {
+			a.log.Warn().Str("label", k.Label).Msg("check --retention: no edge has had this label")
+		}
+	}
 }
 
 // warn logs what may keep queries from matching.

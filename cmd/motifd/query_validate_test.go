@@ -163,6 +163,7 @@ queries: [{name: edge, cypher: "MATCH (a)-[t:T]->(b)"}]
 		"--last: 0 is out of range":             "a.cypher --updates=u.jsonl --last=0",
 		"--batch: -1 is out of range":           "a.cypher --updates=u.jsonl --batch=-1",
 		"standard input comes once":             "a.cypher --updates=-",
+		"go with --updates, the stream that is": "a.cypher --last=5",
 		"--lateness, --late":                    "a.cypher --updates=u.jsonl --lateness=1h",
 	} {
 		r := motifd(t, dir, append([]string{"query", "validate"}, strings.Fields(args)...)...)

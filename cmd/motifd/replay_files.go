@@ -87,6 +87,7 @@ func (c *replayCmd) replayFiles(a *app) (err error) {
 	defer func() {
 		if err == nil {
 			a.warn(slices.DeleteFunc(queries, func(q *matcher.Query) bool { return r.query(q.Name).matched() }), g)
+			a.warnRetention(times.Retention, g)
 		}
 	}()
 	return r.run(

@@ -28,9 +28,14 @@ type sampleFlags struct {
 	backendFlags `embed:""`
 }
 
-// check refuses what is out of range; name is that of the flag that names the updates.
+// defaultLast is the default of --last.
+const defaultLast = 10_000
+
+// check refuses what is out of range, and what goes with updates alone; name is that of the flag that names them.
 func (f *sampleFlags) check(name, updates string) error {
 	switch {
+	case updates == "" && (f.Last != defaultLast || f.Batch != 0 || f.Format != ""):
+		return command.Refuse(fmt.Errorf("--last, --batch and --format go with %s, the stream that is played", name))
 	case f.Last < 1:
 		return command.Refuse(fmt.Errorf("--last: %d is out of range; it is at least 1", f.Last))
 	case f.Batch < 0:

@@ -135,6 +135,8 @@ func undeclared(e *Expr, declared property.Declarations, what string, labels []s
 	}
 	hint := "declare it under graph.properties, or with --properties"
 	switch names, others := declared.Names(labels[0]), declared.Labels(e.Property); {
+	case what == "vertex" && len(others) == 0 && (e.Property == "key" || e.Property == "id"):
+		hint = "the key of a vertex is no property; mark the vertices that you mean by one, such as watched: bool"
 	case labels[0] == "" && len(others) > 0:
 		hint = fmt.Sprintf("give %s a label that declares it: %s", short(e.Text), list(others))
 	case e.Property == property.TimeName && what == "edge":
