@@ -87,10 +87,10 @@ const (
 	estimated           // interpolated or extrapolated from measurements
 )
 
-// at returns the cost of an amount of work, and the standard error of that: on the line through the nearest points below and
-// above it, else on the line through the nearest two. With one point the fixed part of the cost is unknown, so the cost
-// grows with the square root, between constant and proportional. The cost never falls with the amount, and never grows
-// more than in proportion.
+// at returns the cost of an amount of work, and the standard error of that: on the line through the nearest points
+// below and above it, else on the line through the nearest two. With one point the fixed part of the cost is unknown,
+// so the cost grows with the square root, between constant and proportional. The cost never falls with the amount, and
+// never grows more than in proportion.
 func (c *curve) at(amount float64) (cost, off float64, how knowledge) {
 	amount = max(1, amount)
 	if p := &c.points[classOf(amount)]; p.cut {
