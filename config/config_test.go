@@ -463,11 +463,18 @@ func TestUnknownSet(t *testing.T) {
 		"batch.lingr=1ms": `there is no field "batch.lingr"; did you mean "batch.linger"?`,
 		"batch.frequency=1s": `there is no field "batch.frequency"; there are batch.linger, batch.max_bytes, ` +
 			`batch.max_updates`,
-		"foo.bar=1": `there is no section "foo"; there are admin, batch, checkpoint,`,
-		"queries=x": "queries are set in the file alone",
+		"foo.bar=1":                  `there is no section "foo"; there are admin, batch, checkpoint,`,
+		"queries=x":                  "queries is set in the file alone",
+		"queries.name=x":             "queries.name is set in the file alone",
+		"graph.retention=1d":         "graph.retention is set in the file alone",
+		"graph.properties=x":         "graph.properties is set in the file alone",
+		"graph.properties.edges.T=x": "graph.properties.edges.T is set in the file alone",
+		"graph=x":                    "there is no field \"graph\"; there are graph.",
 	} {
 		_, err := Load(LoadOptions{Set: []string{set}})
 		path, _, _ := strings.Cut(set, "=")
 		require.ErrorContains(t, err, "--set "+path+": "+want)
 	}
+	_, err := Load(LoadOptions{Environ: []string{"MOTIFD_GRAPH_RETENTION=1d"}})
+	require.ErrorContains(t, err, "MOTIFD_GRAPH_RETENTION: graph.retention is set in the file alone")
 }

@@ -33,6 +33,31 @@ func leaves(path string, t reflect.Type) []string {
 	return out
 }
 
+// fileFields lists the paths of the maps and of the lists of sections, which only the file can set.
+func fileFields(path string, t reflect.Type) (out []string) {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case isScalar(reflect.New(t).Elem()):
+	case t.Kind() == reflect.Map, t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
+		return []string{path}
+	case t.Kind() == reflect.Struct:
+		for _, f := range fieldsOf(reflect.New(t).Elem()) {
+			out = append(out, fileFields(join(path, f.name), f.value.Type())...)
+		}
+	}
+	return out
+}
+
+// inFileOnly reports whether only the file can set a field or a part of it, or all fields of a section.
+func inFileOnly(path string) bool {
+	section := func(f string) bool { return strings.HasPrefix(f, path+".") }
+	return slices.ContainsFunc(fileFields("", reflect.TypeFor[Config]()), func(f string) bool {
+		return path == f || strings.HasPrefix(path, f+".") || section(f) && !slices.ContainsFunc(Fields(), section)
+	})
+}
+
 // EnvName returns the variable that sets a field.
 func EnvName(path string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
@@ -81,6 +106,11 @@ func unknownVariables(c *Config, unknown []string) (errs Errors) {
 }
 
 func unknownVariable(name string, names []string) string {
+	for _, f := range fileFields("", reflect.TypeFor[Config]()) {
+		if name == EnvName(f) {
+			return f + " is set in the file alone"
+		}
+	}
 	if near := matcher.Nearest(name, names); near != "" {
 		return fmt.Sprintf("no field has this variable; did you mean %s?", near)
 	}
@@ -139,12 +169,13 @@ func overrideFlags(c *Config, pairs []string) Errors {
 func unknownField(path string) string {
 	fields := Fields()
 	section, _, _ := strings.Cut(path, ".")
+	if inFileOnly(path) {
+		return path + " is set in the file alone"
+	}
 	switch inside := slices.DeleteFunc(slices.Clone(fields),
 		func(f string) bool { return !strings.HasPrefix(f, section+".") }); {
 	case matcher.Nearest(path, fields) != "":
 		return unknown("field", path, fields)
-	case section == "queries":
-		return "queries are set in the file alone"
 	case len(inside) > 0:
 		return unknown("field", path, inside)
 	}

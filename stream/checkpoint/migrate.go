@@ -43,7 +43,8 @@ func Migrate(ctx context.Context, dir, to string, settings Settings, fs vfs.FS, 
 		progress = func(Progress) {}
 	}
 	if _, err := fs.Stat(to); err == nil {
-		return nil, fmt.Errorf("%w: %s is there already; name a directory that is not there", ErrMigrate, to)
+		return nil, fmt.Errorf("%w: %s is there already; in the new configuration, checkpoint.dir is a directory that "+
+			"is not there yet", ErrMigrate, to)
 	}
 	db, c, err := openExisting(dir, fs)
 	if err != nil {

@@ -57,7 +57,7 @@ func (s *story) print(w io.Writer) error {
 		return nil
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprint(t, "\nOne case. Each account passes on nearly what it got, and the money comes back:\n\n")
+	fmt.Fprint(t, "\nOne case. Nearly the same amount goes from account to account, and comes back:\n\n")
 	for _, p := range s.payments {
 		fmt.Fprintf(t, "  %s\t-> %s\t%11s\t%s\n", p.From, p.To, euros(p.Props.Amount), p.ID)
 	}
