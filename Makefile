@@ -41,10 +41,11 @@ test: ## run all tests that need nothing but this repository
 
 # Packages that start no goroutine: the race detector finds nothing there, and takes ten times as long.
 SEQUENTIAL = cmd/benchpair cmd/motifd/internal/bench cmd/motifd/internal/benchcase cmd/motifd/internal/estimate \
-	cmd/motifd/internal/metrics cmd/motifd/internal/payments cmd/motifd/internal/sizing config dyngraph dyngraph/property kernels matcher/condition \
-	matcher/cpu/internal/count matcher/cpu/internal/ivm matcher/cpu/internal/program matcher/cuda/placement matcher/groups \
-	matcher/internal/candidates matcher/internal/residual matcher/internal/rowsort matcher/internal/truths matcher/pattern \
-	matcher/plan matcher/reference stream/eventtime stream/kafka stream/kafka/admin stream/kafka/internal/recordbatch \
+	cmd/motifd/internal/metrics cmd/motifd/internal/payments cmd/motifd/internal/sizing config dyngraph \
+	dyngraph/property kernels matcher/condition matcher/cpu/internal/count matcher/cpu/internal/ivm \
+	matcher/cpu/internal/program matcher/cuda/placement matcher/groups matcher/internal/candidates \
+	matcher/internal/residual matcher/internal/rowsort matcher/internal/truths matcher/pattern matcher/plan \
+	matcher/reference stream/eventtime stream/kafka stream/kafka/admin stream/kafka/internal/recordbatch \
 	stream/streamtest stream/tempfile
 
 # A program under the race detector waits for a second before it ends unless told otherwise; tests start some hundred.
@@ -239,7 +240,9 @@ gpu-bundle: ## fill gpu-bundle/ with what a machine with a GPU runs: gpu-check.s
 	cp kernels/gpu-check.sh gpu-bundle/
 	mkdir -p gpu-bundle/kernels && cp kernels/nvcc.sh kernels/*.cu kernels/*.cuh gpu-bundle/kernels/
 	rm -rf gpu-bundle/data && mkdir gpu-bundle/data
-	for set in tiny_s1 tiny_s2 tiny_s3 synth finbench amlsim-20k hprd; do test ! -d ../shared/data/$$set || cp -r ../shared/data/$$set gpu-bundle/data/; done
+	for set in tiny_s1 tiny_s2 tiny_s3 synth finbench amlsim-20k hprd; do \
+		test ! -d ../shared/data/$$set || cp -r ../shared/data/$$set gpu-bundle/data/; \
+	done
 
 .PHONY: clean
 clean: ## remove what was built
