@@ -95,7 +95,7 @@ func TestExplainAnalyze(t *testing.T) {
 	out := succeed(t, dir, "explain", "pair.cypher", "--analyze=u.jsonl", "--last=3").stdout
 	require.True(t, strings.HasPrefix(out, succeed(t, dir, "explain", "pair.cypher", "--graph=u.jsonl").stdout), out)
 	require.NotContains(t, out, "label not seen")
-	require.Contains(t, out, "sample: 3 updates, 0 records refused, in batches of 10000; the graph has 5 vertices")
+	require.Contains(t, out, "sample: 3 updates, 0 records refused, in batches of 10,000; the graph has 5 vertices")
 	require.Regexp(t, ` pair +666\.7 +0\.0 +0\.0 `, out)
 	require.Contains(t, motifd(t, dir, "explain", "pair.cypher", "--analyze=-").stderr, "--analyze: the updates")
 }

@@ -78,9 +78,10 @@ func (s *replaySummary) print(w io.Writer) error {
 	if s.Time != nil {
 		expiry = fmt.Sprintf(", %s expired, %s late", plural(s.Time.Expired, "edge"), plural(s.Time.Late, "update"))
 	}
-	_, err := fmt.Fprintf(w, "%s, %d effective, in %s, %s refused%s; load %.2f s, apply %.2f s, match %.2f s, "+
-		"all %.2f s; %.0f MiB; %s, %s\n",
-		plural(s.Updates, "update"), s.EffectiveUpdates, plural(s.Batches, "batch"), plural(s.Refused, "record"),
-		expiry, s.LoadS, s.ApplyS, s.MatchS, s.WallS, s.PeakRSSMiB, s.Backend, plural(s.Threads, "thread"))
+	_, err := fmt.Fprintf(w, "%s, %s inserted or deleted, in %s, %s refused%s; load %.2f s, apply %.2f s, "+
+		"match %.2f s, all %.2f s; %.0f MiB; %s, %s\n",
+		plural(s.Updates, "update"), plural(s.EffectiveUpdates, "edge"), plural(s.Batches, "batch"),
+		plural(s.Refused, "record"), expiry, s.LoadS, s.ApplyS, s.MatchS, s.WallS, s.PeakRSSMiB, s.Backend,
+		plural(s.Threads, "thread"))
 	return err
 }

@@ -12,9 +12,9 @@ import (
 // Print writes the report as tables: what an update costs, what a thousand updates cost, and what was met.
 func (r *Report) Print(w io.Writer) error {
 	s := &r.Sample
-	_, err := fmt.Fprintf(w, "sample: %s updates, %s records refused, in batches of %d; the graph has %s vertices and "+
-		"%s edges\n\nan update that concerns the query\n", digits(s.Updates), digits(s.Refused), s.Batch,
-		digits(s.Vertices), digits(s.Edges))
+	_, err := fmt.Fprintf(w, "sample: %s updates, %s records refused, in batches of %s; the graph has %s vertices and "+
+		"%s edges\n\nan update that concerns the query\n", digits(s.Updates), digits(s.Refused),
+		digits(s.Batch), digits(s.Vertices), digits(s.Edges))
 	if err != nil {
 		return err
 	}
