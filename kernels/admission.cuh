@@ -35,7 +35,7 @@ FN bool admits(const Graph& g, const Step& st, u32 w, Image image) {
 FN bool sees(const Graph& g, u32 net, u32 entry, u32 rule) {
     if (!(entry & kStaged)) return true;
     if (rule == kUnchanged) return false;
-    u32 o = orderOf(g, entry);
+    u32 o = g.order[entry & ~kStaged];
     bool deleted = o & kDeleted;
     if (kWhere && (o & kReplaced)) {  // both versions are staged, the old one just before the new one
         if (rule == kInView) return true;
@@ -50,7 +50,7 @@ FN bool sees(const Graph& g, u32 net, u32 entry, u32 rule) {
 
 // admitsEdge reports whether the data edge of an entry may be the image of a back edge, in a search from a net edge.
 FN bool admitsEdge(const Graph& g, u32 net, const Back& b, u32 entry) {
-    return sees(g, net, entry, b.rule) && meets(g, b, edgeOf(g, entry));
+    return sees(g, net, entry, b.rule) && meets(g, b, entry & ~kStaged);
 }
 
 // admitsAlong reports whether w may be the image of a step, and the data edge of an entry the image of its back edge.
@@ -83,14 +83,14 @@ FN u32 rankOf(const Graph& g, u32 u, u32 w, u32 slot) {
 FN u32 rankOfEdge(const Graph& g, u32 u, u32 w, u32 edge) {
     Range r = reach(g, u, Back{0, 0, kAnyLabel, g.dirs > 1 ? kEither : 0, 0, 0, kAnyLabel});
     u32 at = r.begin;
-    while ((at = nextImage(g, at, r.end, kAnyLabel, w)) < r.end && edgeOf(g, g.ent[at]) != edge) at++;
+    while ((at = nextImage(g, at, r.end, kAnyLabel, w)) < r.end && (g.ent[at] & ~kStaged) != edge) at++;
     return rankOf(g, u, w, at);
 }
 
 // admitsImage reports whether the entry in a slot may be the image of an edge step: it must differ from the images of
 // parallel edges, and satisfy the symmetry constraints among edges.
 FN bool admitsImage(const Graph& g, const State& s, const Step& st, const Back& b, u32 slot) {
-    u32 e = edgeOf(g, g.ent[slot]);
+    u32 e = g.ent[slot] & ~kStaged;
     for (u64 k = st.apart; k != 0; k &= k - 1) {
         u32 low = (u32)k;
         if (s.edge[low != 0 ? lowestBit(low) : 32 + lowestBit((u32)(k >> 32))] == e) return false;

@@ -52,6 +52,11 @@ func (c checked) Alloc(bytes int) (Ptr, error) {
 
 func (c checked) Free(p Ptr) error { return failed("freeing memory", c.d.Free(p)) }
 
+func (c checked) AllocMapped(bytes int) (Ptr, error) {
+	p, err := c.d.AllocMapped(bytes)
+	return p, failed("an allocation of mapped memory", err)
+}
+
 func (c checked) AllocHost(bytes int) ([]byte, error) {
 	b, err := c.d.AllocHost(bytes)
 	return b, failed("an allocation of host memory", err)

@@ -42,6 +42,9 @@ type Device interface {
 	Alloc(bytes int) (Ptr, error)
 	// Free does not wait: the memory must not be in use.
 	Free(p Ptr) error
+	// AllocMapped returns page-locked memory of the host that kernels read and write over the link (zero-copy), with
+	// any content. Free frees it. A *MemoryError is wrapped when the host has too little.
+	AllocMapped(bytes int) (Ptr, error)
 	// AllocHost returns page-locked host memory with any content, for copies by streams. The garbage collector does not
 	// manage it: FreeHost frees it as a whole.
 	AllocHost(bytes int) ([]byte, error)
@@ -98,18 +101,23 @@ func OfDevice(err error) bool {
 	return errors.As(err, &failed) || errors.As(err, &memory)
 }
 
-// MemoryError says that the device has too little memory.
+// MemoryError says that the device has too little memory, or the host for what the device uses of its memory.
 type MemoryError struct {
 	Wanted int // bytes; 0 if the driver needs the memory
 	Err    error
+	Host   bool
 }
 
 // Error implements error.
 func (e *MemoryError) Error() string {
-	if e.Wanted == 0 {
+	mib := (e.Wanted + 1<<20 - 1) >> 20
+	switch {
+	case e.Host:
+		return fmt.Sprintf("the host has no room for another %d MiB of page-locked memory: %v", mib, e.Err)
+	case e.Wanted == 0:
 		return fmt.Sprintf("the GPU has too little free memory: %v", e.Err)
 	}
-	return fmt.Sprintf("the GPU has no room for another %d MiB: %v", (e.Wanted+1<<20-1)>>20, e.Err)
+	return fmt.Sprintf("the GPU has no room for another %d MiB: %v", mib, e.Err)
 }
 
 // Unwrap returns the driver's error.

@@ -10,7 +10,6 @@
 //	            mail.cuh, emit.cuh, flat.cuh and count.cuh beside it; wbm.cuh: the life of a warp in a launch;
 //	            flatcount.cuh: counts of 32 tasks at a time; flatmail.cuh: their exchange between warps; flatlife.cuh
 //	            is to them what wbm.cuh is to the others; where.cuh: conditions on edges
-//	defer.cuh   search of a graph of which the device holds a part; cachefill.cu: the writing of that part
 //	sort.cuh    a radix sort; rows.cuh: sorting of rows with it
 //	gpma.cuh    the packed memory array, which the device updates; gpmamove.cuh: new positions when leaves are spread
 //	*.cu        one kernel each

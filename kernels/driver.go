@@ -35,6 +35,7 @@ type GPU struct {
 	ctx       cu.CUContext
 	modules   []cu.Module
 	functions map[string]cu.Function
+	mapped    map[Ptr][]byte // memory of AllocMapped
 }
 
 // OpenGPU opens a device by its number and loads the kernels. ErrNoDriver, ErrOldDriver, ErrNoDevice, ErrOldDevice
@@ -219,7 +220,7 @@ func (g *GPU) Alloc(bytes int) (p Ptr, err error) {
 	err = g.call(func() error {
 		d, err := cu.MemAlloc(int64(bytes))
 		if err == cu.OutOfMemory {
-			return &MemoryError{bytes, err}
+			return &MemoryError{Wanted: bytes, Err: err}
 		}
 		if err != nil { // of a kernel before it, perhaps
 			return err
@@ -231,7 +232,13 @@ func (g *GPU) Alloc(bytes int) (p Ptr, err error) {
 }
 
 // Free implements Device.
-func (g *GPU) Free(p Ptr) error { return g.call(func() error { return cu.MemFree(cu.DevicePtr(p)) }) }
+func (g *GPU) Free(p Ptr) error {
+	if b, ok := g.mapped[p]; ok {
+		delete(g.mapped, p)
+		return g.FreeHost(b)
+	}
+	return g.call(func() error { return cu.MemFree(cu.DevicePtr(p)) })
+}
 
 // Write implements Queue. The driver returns when it has read src, which is before the last of it has arrived.
 func (g *GPU) Write(dst Ptr, src []byte) error {

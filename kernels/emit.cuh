@@ -13,7 +13,6 @@ struct Work {
     u64 steps;
     u32 turns, next;  // made, and when to look at boxes
     u32 kept;         // rows, in Out
-    u32 looked;       // vertices that were looked up in a cache, by the warp
     Look look;
 };
 

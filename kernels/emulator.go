@@ -98,6 +98,9 @@ func (e *Emulator) Alloc(bytes int) (Ptr, error) {
 	return Ptr(p), err
 }
 
+// AllocMapped implements Device.
+func (e *Emulator) AllocMapped(bytes int) (Ptr, error) { return e.Alloc(bytes) }
+
 // Free implements Device.
 func (e *Emulator) Free(p Ptr) error {
 	_, err := e.ask('f', nil, uint64(p))

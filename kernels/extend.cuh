@@ -1,7 +1,6 @@
 // The search of one warp (GAMMA Algorithm 1): a depth-first extension of a partial match, level by level.
 #pragma once
 #include "count.cuh"
-#include "defer.cuh"
 #include "flat.cuh"
 #include "mail.cuh"
 #include "setops.cuh"
@@ -59,12 +58,11 @@ FN u32 wanted(const Program& q) {
     return kOfRows ? kRows : q.mode;
 }
 
-// start begins a task: it maps the first steps, unless takeRecord has, and opens the next level. takeTasks has tested
-// the vertices.
+// start begins a task: it maps the first steps and opens the next level. takeTasks has tested the vertices.
 template <bool kOfRows>
 FN Outcome start(const Search& p, State& s, const Program& q, Work& work) {
     if (work.turns >= p.queue.slice) return kFull;  // the task before filled the row buffer
-    if (laneId() == 0 && !extends(p)) {
+    if (laneId() == 0) {
         if (q.anchor == kNone) {
             s.m[0] = s.net;
         } else {
@@ -77,21 +75,19 @@ FN Outcome start(const Search& p, State& s, const Program& q, Work& work) {
         post(&s.depth, q.start);
     }
     warpSync();
-    if (kCached && !extends(p) && deferStart(p, s, q, work)) return kDone;
-    const u32 first = kCached ? s.floor : q.start;
     work.steps++;
-    if (wanted<kOfRows>(q) == kCount && first == q.leaves) {
+    if (wanted<kOfRows>(q) == kCount && q.start == q.leaves) {
         work.found = plus(work.found, leaves(p, s, q, kNone, 0, laneId() == 0, work));
         return kDone;
     }
-    if (first == q.steps) {
+    if (q.start == q.steps) {
         if (wanted<kOfRows>(q) == kCount)
             work.found = plus(work.found, laneId() == 0 ? 1 + q.images : 0);
         else
             emit(p, s, q, q.steps - 1, 1, s.m[q.start - 1], 0, kNone, work);
         return kDone;
     }
-    if (openLevel(p.graph, s, q, first) && laneId() == 0) {
+    if (openLevel(p.graph, s, q, q.start) && laneId() == 0) {
         fenceBlock();
         post(&s.live, kRunning);
     }
@@ -157,16 +153,11 @@ FN Outcome extend(const Search& p, State& s, const Program& q, RowBuffers* rows,
         if (mask == 0) continue;
         bool mine = mask >> laneId() & 1;
         u32 w = mine ? p.graph.nbr[slot] : 0;
-        if (kCached && !ofEdge && (q.reads >> st.position & 1)) {
-            mask = resident(p, s, q, d, mask, w, slot, f.best, work);
-            if (mask == 0) continue;
-            mine = mask >> laneId() & 1;
-        }
         if (wanted<kOfRows>(q) == kCount && d + 1 == q.leaves) {
             // Without leaves, q.leaves is q.steps and each candidate is a match.
             u128 n = q.groups > 0 ? leaves(p, s, q, ofEdge ? kNone : st.position, w, mine, work) : mine;
             work.found = plus(work.found, times(n, 1 + q.images));
-        } else if (kOfRows && !kCached && d + 2 == q.steps && q.flat != 0 && p.output.stride <= kFlatStride) {
+        } else if (kOfRows && d + 2 == q.steps && q.flat != 0 && p.output.stride <= kFlatStride) {
             u32 skip = s.skip;
             mask = extendTwo(p, s, q, rows->flat, rows->out, d, mask, slot, f.best, work, skip);
             if (skip != 0) lockWarp(&s.lock);

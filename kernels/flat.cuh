@@ -93,7 +93,7 @@ FN u32 flatten(const Graph& g, const State& s, const Program& q, Flat& f, u32 d,
         if (n != 0 && n <= kFlatSlots) {
             for (u32 k = 0; k < st.backs; k++) {
                 u32 b = st.back + k;
-                f.image[k][lane] = edgeOf(g, b == streamed ? g.ent[slot] : find(g, s.range[b], w, q.back[b]));
+                f.image[k][lane] = (b == streamed ? g.ent[slot] : find(g, s.range[b], w, q.back[b])) & ~kStaged;
             }
         }
     }
@@ -141,7 +141,7 @@ FN u32 extendTwo(const Search& p, const State& s, const Program& q, Flat& f, Out
                 u32 e = k < last.back ? f.image[k - st.back][of] : 0;
 #pragma unroll
                 for (u32 i = 0; i < kFlatBacks; i++)
-                    if (k == last.back + i) e = edgeOf(p.graph, found[i]);
+                    if (k == last.back + i) e = found[i] & ~kStaged;
                 return e;
             }, [&](u32 position) {
                 return position == st.position ? f.w[of] : position == last.position ? x : s.m[position];
@@ -160,7 +160,7 @@ FN u32 extendTwo(const Search& p, const State& s, const Program& q, Flat& f, Out
             for (u32 k = 0; k < st.backs; k++) edges[q.back[st.back + k].edge] = f.image[k][of];
 #pragma unroll
             for (u32 k = 0; k < kFlatBacks; k++)
-                if (k < last.backs) edges[q.back[last.back + k].edge] = edgeOf(p.graph, found[k]);
+                if (k < last.backs) edges[q.back[last.back + k].edge] = found[k] & ~kStaged;
             if (each > 1) putImages(p, s, q, row);
         }
         warpSync();

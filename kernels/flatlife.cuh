@@ -51,7 +51,7 @@ FN u32 begin(const Search& p, Flats& f, u32 base, u32& mask) {
 
 // countTasks is the part of one warp in a launch.
 FN void countTasks(const Search& p, Flats& f) {
-    Work work = {kNone, 0, 0, 0, 0, 0, 0, {warpInGrid() & ~(kWarp - 1), kClosed}};
+    Work work = {kNone, 0, 0, 0, 0, 0, {warpInGrid() & ~(kWarp - 1), kClosed}};
     u32 lane = laneId(), base = 0, mask = 0;
     if (lane == 0) add(&p.queue.control->counting, 1);
     u32 said = peekWarp(&p.queue.flatBox[warpInGrid()]);

@@ -9,16 +9,6 @@ constexpr u32 kDeleted = 1u << 31;    // in an order: the batch deletes the edge
 constexpr u32 kReplaced = 1u << 30;   // in an order: the batch replaces the edge; the order is that of the new version
 constexpr u32 kNone = 0xffffffffu;
 
-// kCached tells that a kernel searches a cache: the device holds the entries of some vertices alone (defer.cuh). There
-// a frame holds a vertex, and spans are by frame; and a staged entry has kStaged, kDeletes if the batch deletes the
-// edge, and the place of the edge among the net edges.
-#if defined(MOTIFD_CACHED)
-constexpr bool kCached = true;
-#else
-constexpr bool kCached = false;
-#endif
-constexpr u32 kDeletes = 1u << 30;  // in a staged entry of a cache: the batch deletes the edge
-
 // Entries are ordered by vertex, direction, label of the edge, label of the neighbour, and neighbour: N(v, direction,
 // label) is contiguous (GSI section IV), and so are its neighbours with one label. A kind is both labels as one number.
 
@@ -98,11 +88,8 @@ struct Graph {
     // The fence of a leaf is (row, neighbour): above the entries of the leaf before, and not above its own.
     const u64* fenceRow;
     const u32* fenceNbr;
-    const Span* span;   // by vertex and direction; of a cache, by frame and direction
-    const u32* frame;   // of a cache, by vertex: its frame, or 0
-    // By edge, valid for staged edges: order plus 1, and kDeleted or kReplaced. Of a cache: the net edges (Net), of
-    // which the first word is the edge.
-    const u32* order;
+    const Span* span;   // by vertex and direction
+    const u32* order;   // by edge, valid for staged edges: order plus 1, and kDeleted or kReplaced
     const u64* bits;    // by vertex: words words, of candidate bits and values
     const u32* label;   // by vertex
     u32 words;
@@ -140,21 +127,6 @@ FN u64 sideOf(u64 row) { return row >> 31; }
 // below reports whether an entry comes before another one.
 FN bool below(u64 row, u32 nbr, u64 otherRow, u32 otherNbr) {
     return row < otherRow || (row == otherRow && nbr < otherNbr);
-}
-
-// spanOf returns where the entries of a vertex in one direction are. A cache must have the vertex.
-FN Span spanOf(const Graph& g, u32 v, u32 dir) { return g.span[(kCached ? g.frame[v] : v) * g.dirs + dir]; }
-
-// edgeOf returns the data edge of an entry.
-FN u32 edgeOf(const Graph& g, u32 entry) {
-    if (kCached && (entry & kStaged)) return g.order[3 * (u64)(entry & ~(kStaged | kDeletes))];
-    return entry & ~kStaged;
-}
-
-// orderOf returns what Graph.order has of the edge of a staged entry.
-FN u32 orderOf(const Graph& g, u32 entry) {
-    if (kCached) return ((entry & ~(kStaged | kDeletes)) + 1) | (entry & kDeletes) << 1;
-    return g.order[entry & ~kStaged];
 }
 
 // leafEnd returns the end of the entries of a leaf, at most end.

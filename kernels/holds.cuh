@@ -7,7 +7,7 @@
 // it, and not the one just before the anchor, which the match is found in.
 FN bool present(const Graph& g, u32 entry) {
     if (!(entry & kStaged)) return true;
-    u32 o = orderOf(g, entry);
+    u32 o = g.order[entry & ~kStaged];
     if (o & kReplaced) return true;  // either view has a version of it
     bool old = g.sees == kView ? g.old != 0 : g.sees == kRemoved;
     return ((o & kDeleted) != 0) == old;
@@ -40,7 +40,7 @@ FN bool blocked(const Graph& g, const Instr& x, u32 first, Image image, Vertex v
             continue;
         }
         u32 entry = g.ent[at];
-        auto images = [&](u32 k) { return k == kBlockerAt ? edgeOf(g, entry) : image(k); };
+        auto images = [&](u32 k) { return k == kBlockerAt ? entry & ~kStaged : image(k); };
         if (present(g, entry) && evaluate(g, Slice{first, x.more}, images, vertex)) return true;
     }
     return false;

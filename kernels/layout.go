@@ -38,10 +38,10 @@ const (
 // Graph is the device's copy of the graph. Bits has Words words by vertex. Sees and Old say which part of it a search
 // sees; Old is 1 for the view before the batch.
 type Graph struct {
-	Row, Nbr, Ent, Count, FenceRow, FenceNbr, Span, Frame, Order, Bits, Label Ptr
-	Words, Dirs, NbrBits                                                      uint32
-	Sees, Old, _                                                              uint32
-	Where                                                                     Where
+	Row, Nbr, Ent, Count, FenceRow, FenceNbr, Span, Order, Bits, Label Ptr
+	Words, Dirs, NbrBits                                               uint32
+	Sees, Old, _                                                       uint32
+	Where                                                              Where
 }
 
 // Where is what conditions on edges, and those on several elements, read: Words has Stride words by edge. First come
@@ -148,7 +148,7 @@ type Slice struct {
 }
 
 // Program is a matching order as data. Check has, by step, the instructions of the conditions on several elements of
-// which the step maps the last one. Reads is the set of positions from whose vertices later steps read entries.
+// which the step maps the last one.
 type Program struct {
 	Mode            uint32
 	Steps, Start    uint32
@@ -158,7 +158,6 @@ type Program struct {
 	Keep            uint32
 	Images, Image   uint32
 	Flat            uint32
-	Reads, _        uint32
 	Step            [MaxSteps]Step
 	Back            [MaxBacks]Back
 	Leaf            [MaxSteps]Leaf
@@ -204,9 +203,7 @@ type Control struct {
 	Busy, Parked   uint32
 	Stolen, Shared uint32
 	Counting, Held uint32
-	Given          uint32
-	Deferred       uint32
-	Looked         uint64
+	Given, _       uint32
 }
 
 // Programs holds the programs to search. Owner has the request of each.
@@ -237,19 +234,6 @@ type Output struct {
 	Stride, _           uint32
 }
 
-// Deferred is where a search of a cache writes records, of Stride words, in a ring that is full at Capacity, and from
-// where it reads those that it is to extend: see defer.cuh. Again 0 is none. When the ring has more than Closing
-// records, no more tasks are taken.
-type Deferred struct {
-	Record, Again     Ptr
-	Capacity, Closing uint32
-	Stride, _         uint32
-}
-
-// RecordHead is the number of words of a record before its vertices: program, net edge, group, and the step to go on
-// with.
-const RecordHead = 4
-
 // Search has the parameters of the kernels that search.
 type Search struct {
 	Graph    Graph
@@ -257,7 +241,6 @@ type Search struct {
 	Memo     Memo
 	Queue    TaskQueue
 	Output   Output
-	Deferred Deferred
 }
 
 type fetch struct {

@@ -18,7 +18,6 @@
     ASSERT_VALUE(kLeaf, 64); \
     ASSERT_VALUE(kStaged, 2147483648); \
     ASSERT_VALUE(kReplaced, 1073741824); \
-    ASSERT_VALUE(kDeletes, 1073741824); \
     ASSERT_VALUE(kNone, 4294967295); \
     ASSERT_VALUE(kView, 0); \
     ASSERT_VALUE(kInserted, 1); \
@@ -63,7 +62,7 @@
     ASSERT_FIELD(Where, values, 40, 4); \
     ASSERT_FIELD(Where, vertexPresence, 44, 4); \
     ASSERT_FIELD(Where, vertexValues, 48, 4); \
-    ASSERT_SIZE(Graph, 168); \
+    ASSERT_SIZE(Graph, 160); \
     ASSERT_FIELD(Graph, row, 0, 8); \
     ASSERT_FIELD(Graph, nbr, 8, 8); \
     ASSERT_FIELD(Graph, ent, 16, 8); \
@@ -71,16 +70,15 @@
     ASSERT_FIELD(Graph, fenceRow, 32, 8); \
     ASSERT_FIELD(Graph, fenceNbr, 40, 8); \
     ASSERT_FIELD(Graph, span, 48, 8); \
-    ASSERT_FIELD(Graph, frame, 56, 8); \
-    ASSERT_FIELD(Graph, order, 64, 8); \
-    ASSERT_FIELD(Graph, bits, 72, 8); \
-    ASSERT_FIELD(Graph, label, 80, 8); \
-    ASSERT_FIELD(Graph, words, 88, 4); \
-    ASSERT_FIELD(Graph, dirs, 92, 4); \
-    ASSERT_FIELD(Graph, nbrBits, 96, 4); \
-    ASSERT_FIELD(Graph, sees, 100, 4); \
-    ASSERT_FIELD(Graph, old, 104, 4); \
-    ASSERT_FIELD(Graph, where, 112, 56);
+    ASSERT_FIELD(Graph, order, 56, 8); \
+    ASSERT_FIELD(Graph, bits, 64, 8); \
+    ASSERT_FIELD(Graph, label, 72, 8); \
+    ASSERT_FIELD(Graph, words, 80, 4); \
+    ASSERT_FIELD(Graph, dirs, 84, 4); \
+    ASSERT_FIELD(Graph, nbrBits, 88, 4); \
+    ASSERT_FIELD(Graph, sees, 92, 4); \
+    ASSERT_FIELD(Graph, old, 96, 4); \
+    ASSERT_FIELD(Graph, where, 104, 56);
 
 // plan.cuh
 #define LAYOUT_plan \
@@ -129,7 +127,7 @@
     ASSERT_SIZE(Slice, 8); \
     ASSERT_FIELD(Slice, first, 0, 4); \
     ASSERT_FIELD(Slice, number, 4, 4); \
-    ASSERT_SIZE(Program, 8080); \
+    ASSERT_SIZE(Program, 8072); \
     ASSERT_FIELD(Program, mode, 0, 4); \
     ASSERT_FIELD(Program, steps, 4, 4); \
     ASSERT_FIELD(Program, start, 8, 4); \
@@ -142,11 +140,10 @@
     ASSERT_FIELD(Program, images, 36, 4); \
     ASSERT_FIELD(Program, image, 40, 4); \
     ASSERT_FIELD(Program, flat, 44, 4); \
-    ASSERT_FIELD(Program, reads, 48, 4); \
-    ASSERT_FIELD(Program, step, 56, 4160); \
-    ASSERT_FIELD(Program, back, 4216, 2304); \
-    ASSERT_FIELD(Program, leaf, 6520, 1040); \
-    ASSERT_FIELD(Program, check, 7560, 520);
+    ASSERT_FIELD(Program, step, 48, 4160); \
+    ASSERT_FIELD(Program, back, 4208, 2304); \
+    ASSERT_FIELD(Program, leaf, 6512, 1040); \
+    ASSERT_FIELD(Program, check, 7552, 520);
 
 // state.cuh
 #define LAYOUT_state \
@@ -165,7 +162,7 @@
     ASSERT_FIELD(Tally, high, 8, 8); \
     ASSERT_FIELD(Tally, steps, 16, 8); \
     ASSERT_FIELD(Tally, over, 24, 4); \
-    ASSERT_SIZE(Control, 424); \
+    ASSERT_SIZE(Control, 416); \
     ASSERT_FIELD(Control, used, 0, 8); \
     ASSERT_FIELD(Control, next, 128, 4); \
     ASSERT_FIELD(Control, taken, 256, 4); \
@@ -177,8 +174,6 @@
     ASSERT_FIELD(Control, counting, 400, 4); \
     ASSERT_FIELD(Control, held, 404, 4); \
     ASSERT_FIELD(Control, given, 408, 4); \
-    ASSERT_FIELD(Control, deferred, 412, 4); \
-    ASSERT_FIELD(Control, looked, 416, 8); \
     ASSERT_SIZE(Programs, 24); \
     ASSERT_FIELD(Programs, program, 0, 8); \
     ASSERT_FIELD(Programs, owner, 8, 8); \
@@ -210,44 +205,12 @@
     ASSERT_FIELD(Output, buffer, 16, 8); \
     ASSERT_FIELD(Output, capacity, 24, 8); \
     ASSERT_FIELD(Output, stride, 32, 4); \
-    ASSERT_SIZE(Deferred, 32); \
-    ASSERT_FIELD(Deferred, record, 0, 8); \
-    ASSERT_FIELD(Deferred, again, 8, 8); \
-    ASSERT_FIELD(Deferred, capacity, 16, 4); \
-    ASSERT_FIELD(Deferred, closing, 20, 4); \
-    ASSERT_FIELD(Deferred, stride, 24, 4); \
-    ASSERT_SIZE(Search, 384); \
-    ASSERT_FIELD(Search, graph, 0, 168); \
-    ASSERT_FIELD(Search, programs, 168, 24); \
-    ASSERT_FIELD(Search, memo, 192, 24); \
-    ASSERT_FIELD(Search, queue, 216, 96); \
-    ASSERT_FIELD(Search, output, 312, 40); \
-    ASSERT_FIELD(Search, deferred, 352, 32);
-
-// defer.cuh
-#define LAYOUT_defer \
-    ASSERT_VALUE(kRecordHead, 4);
-
-// cachefill.cu
-#define LAYOUT_cachefill \
-    ASSERT_SIZE(Piece, 16); \
-    ASSERT_FIELD(Piece, vertex, 0, 4); \
-    ASSERT_FIELD(Piece, from, 4, 4); \
-    ASSERT_FIELD(Piece, to, 8, 4); \
-    ASSERT_FIELD(Piece, n, 12, 4); \
-    ASSERT_SIZE(CacheEntry, 12); \
-    ASSERT_FIELD(CacheEntry, row, 0, 4); \
-    ASSERT_FIELD(CacheEntry, nbr, 4, 4); \
-    ASSERT_FIELD(CacheEntry, ent, 8, 4); \
-    ASSERT_SIZE(CacheFill, 64); \
-    ASSERT_FIELD(CacheFill, piece, 0, 8); \
-    ASSERT_FIELD(CacheFill, entry, 8, 8); \
-    ASSERT_FIELD(CacheFill, row, 16, 8); \
-    ASSERT_FIELD(CacheFill, nbr, 24, 8); \
-    ASSERT_FIELD(CacheFill, ent, 32, 8); \
-    ASSERT_FIELD(CacheFill, fenceRow, 40, 8); \
-    ASSERT_FIELD(CacheFill, fenceNbr, 48, 8); \
-    ASSERT_FIELD(CacheFill, pieces, 56, 4);
+    ASSERT_SIZE(Search, 344); \
+    ASSERT_FIELD(Search, graph, 0, 160); \
+    ASSERT_FIELD(Search, programs, 160, 24); \
+    ASSERT_FIELD(Search, memo, 184, 24); \
+    ASSERT_FIELD(Search, queue, 208, 96); \
+    ASSERT_FIELD(Search, output, 304, 40);
 
 // emit.cuh
 #define LAYOUT_emit \

@@ -88,7 +88,6 @@ struct Program {
     u32 keep;           // 1: the images of edges are wanted
     u32 images, image;  // number of further rows of each match, and their first index in Programs.image
     u32 flat;           // 1: rows: flat.cuh does the last two steps together; counts: flatcount.cuh counts
-    u32 reads, unused;  // set of positions from whose vertices later steps read entries
     Step step[kMaxSteps];
     Back back[kMaxBacks];  // at kAnchorAt: of the anchor, what is asked of it alone
     Leaf leaf[kMaxSteps];

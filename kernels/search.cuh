@@ -32,7 +32,7 @@ FN u32 lowerBound(const Graph& g, u32 at, u32 end, u64 row, u32 nbr = 0) {
 // labelsOf returns the slots of a vertex and direction with labels of the edge from first to last; unless nbrLabel is
 // kAnyLabel, from the first of neighbours with that label to the last of them.
 FN Range labelsOf(const Graph& g, u32 v, u32 dir, u32 first, u32 last, u32 nbrLabel) {
-    Span s = spanOf(g, v, dir);
+    Span s = g.span[v * g.dirs + dir];
     u32 kind = kindOf(first, nbrLabel, g.nbrBits), after = kindOf(last, nbrLabel, g.nbrBits) + 1;
     if (nbrLabel == kAnyLabel) {
         kind = first << g.nbrBits;
@@ -70,7 +70,7 @@ FN Range labelled(const Graph& g, u32 v, u32 dir, u32 label, u32 nbrLabel) {
         last = x[x->more].last;
     }
     if (label != kAnyLabel) return labelsOf(g, v, dir, first, last, nbrLabel);
-    Span s = spanOf(g, v, dir);
+    Span s = g.span[v * g.dirs + dir];
     return Range{s.begin, s.end};
 }
 
@@ -124,7 +124,7 @@ FN u32 find(const Graph& g, Range r, u32 w, const Back& b) {
 
 // entryTo returns the entry that joins a vertex to neighbour w along a back edge that is not loose, or kNone.
 FN u32 entryTo(const Graph& g, u32 v, const Back& b, u32 w) {
-    Span s = spanOf(g, v, b.dir);
+    Span s = g.span[v * g.dirs + b.dir];
     u32 kind = kindOf(b.label, b.nbrLabel == kAnyLabel ? g.label[w] : b.nbrLabel, g.nbrBits);
     if (s.begin == s.end || kind < s.first || kind > s.last) return kNone;
     u64 row = rowOf(v, b.dir, kind);

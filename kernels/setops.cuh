@@ -87,7 +87,7 @@ FN bool joined(const Graph& g, const State& s, const Program& q, const Step& st,
 // streamed.
 FN u32 imageOf(const Graph& g, const State& s, const Program& q, const Step& st, u32 k, u32 slot, u32 streamed) {
     bool chosen = k == streamed || st.vertex == kNone || loose(q.back[k]);
-    return edgeOf(g, chosen ? g.ent[slot] : find(g, s.range[k], g.nbr[slot], q.back[k]));
+    return (chosen ? g.ent[slot] : find(g, s.range[k], g.nbr[slot], q.back[k])) & ~kStaged;
 }
 
 // candidates returns a ballot of the 32 slots up to the next multiple of 32: those that hold candidates of step d. slot

@@ -10,9 +10,6 @@ const warp = 32
 // maxBlockWarps is kBlockWarps of wbm.cuh, the most a block of the search has.
 const maxBlockWarps = 8
 
-// BlockWarps is the number of warps of a block of a search.
-const BlockWarps = maxBlockWarps
-
 // flatThreads is the block size of kernels with one thread for each item: kThreads of gpma.cuh.
 const flatThreads = 256
 
@@ -47,14 +44,6 @@ func RunPatch(q Queue, p Patch) error {
 	return q.Launch("patch", flat(q, int(p.Records)*int(p.Words)), flatThreads, BytesOf(&p))
 }
 
-// RunCacheFill launches cachefill.
-func RunCacheFill(q Queue, p CacheFill) error {
-	if p.Pieces == 0 {
-		return nil
-	}
-	return q.Launch("cachefill", flat(q, int(p.Pieces)*warp), flatThreads, BytesOf(&p))
-}
-
 // RunTasks launches tasks.
 func RunTasks(q Queue, p Runs) error {
 	if p.Tasks == 0 {
@@ -63,21 +52,18 @@ func RunTasks(q Queue, p Runs) error {
 	return q.Launch("tasks", flat(q, int(p.Tasks)), flatThreads, BytesOf(&p))
 }
 
-// Searches are the kernels that search: for totals, and for rows; then those that test conditions; then those of a
-// cache; then the one for rows that tests negations, too.
-var Searches = [7]string{"wbm", "wbmrows", "wbmwhere", "wbmrowswhere", "wbmcached", "wbmrowscached", "wbmrowsabsent"}
+// Searches are the kernels that search: for totals, and for rows; then those that test conditions; then the one for
+// rows that tests negations, too.
+var Searches = [5]string{"wbm", "wbmrows", "wbmwhere", "wbmrowswhere", "wbmrowsabsent"}
 
 // Kind says which of the kernels a search needs: for sorted rows or for totals, with programs that test conditions or
-// without, and with such for rows that test negations; or of a cache, where programs test neither.
-type Kind struct{ Rows, Where, Absent, Cached bool }
+// without, and with such for rows that test negations.
+type Kind struct{ Rows, Where, Absent bool }
 
 // search returns the number in Searches.
 func (k Kind) search() (i int) {
 	if k.Rows && k.Absent {
 		return len(Searches) - 1
-	}
-	if k.Cached {
-		k.Where, i = false, 4
 	}
 	if k.Rows {
 		i++

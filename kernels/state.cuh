@@ -65,9 +65,7 @@ struct Control {
     u32 busy;    // warps that have work, and work in the mail
     u32 parked;
     u32 stolen, shared;  // how often work was divided: inside blocks, and between blocks
-    u32 counting, held, given;  // busy, parked and shared of blocks of matches
-    u32 deferred;  // reserved records of Deferred.record; may exceed its capacity
-    u64 looked;    // vertices that were looked up in a cache
+    u32 counting, held, given, unused;  // busy, parked and shared of blocks of matches
 };
 
 struct Flats;  // flatmail.cuh
@@ -115,16 +113,6 @@ struct Output {
     u32 unused;
 };
 
-// Deferred is where a search of a cache writes partial matches that need an absent vertex, and reads those that the
-// launch is to extend: see defer.cuh.
-struct Deferred {
-    u32* record;       // there are spare records after capacity
-    const u32* again;  // records to extend, which take the place of the tasks; null: none
-    u32 capacity;      // records at which record is full
-    u32 closing;       // when it has more records, no more tasks are taken
-    u32 stride, unused;  // words of a record
-};
-
 // Search has the parameters of the kernels that search. A function that needs one of these views takes only that one.
 struct Search {
     Graph graph;
@@ -132,7 +120,6 @@ struct Search {
     Memo memo;
     TaskQueue queue;
     Output output;
-    Deferred deferred;
 };
 LAYOUT_state
 

@@ -27,6 +27,26 @@ func (g *GPU) AllocHost(bytes int) (b []byte, err error) {
 	return b, err
 }
 
+// AllocMapped implements Device. It fails before it takes the host's last memory: page-locked memory cannot be swapped,
+// and the system would end some process.
+func (g *GPU) AllocMapped(bytes int) (Ptr, error) {
+	if free, err := hostMemory(); err != nil {
+		return 0, err
+	} else if int64(bytes) > free-free/16 {
+		return 0, &MemoryError{Wanted: bytes, Host: true, Err: fmt.Errorf("%d MiB are available", free>>20)}
+	}
+	b, err := g.AllocHost(bytes)
+	if err != nil {
+		return 0, &MemoryError{Wanted: bytes, Host: true, Err: err}
+	}
+	p := Ptr(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) // the GPU has the same addresses
+	if g.mapped == nil {
+		g.mapped = map[Ptr][]byte{}
+	}
+	g.mapped[p] = b
+	return p, nil
+}
+
 // FreeHost implements Device.
 func (g *GPU) FreeHost(b []byte) error {
 	return g.call(func() error { return cu.MemFreeHost(unsafe.Pointer(unsafe.SliceData(b))) })

@@ -18,16 +18,15 @@ struct RowBlock {
 
 // takeTasks takes up to take tasks from the counter next, and returns the lanes whose task passes the tests that need
 // no search: the filter, the constraints between the vertices that the task maps, and the conditions on its edge. base
-// is the first of the tasks; it is tasks if there is none left, or no more may be taken. Records have passed the tests.
+// is the first of the tasks; it is tasks if there is none left, or no more may be taken.
 FN u32 takeTasks(const Search& p, const Task* task, u32* next, u32 tasks, u32 take, u32& base) {
     // a row buffer has fewer than 2^32 rows
     u32 saw = laneId() < 2 ? peek(laneId() == 0 ? next : (const u32*)&p.queue.control->used) : 0;
     bool closed = vote(laneId() == 0 ? saw >= tasks : laneId() == 1 && saw > p.queue.closing) != 0;
-    if (kCached) closed = closed || peekWarp(&p.queue.control->deferred) > p.deferred.closing;
     base = broadcast(laneId() == 0 && !closed ? add(next, take) : tasks);
     u32 i = base + laneId();
     bool ok = laneId() < take && base < tasks && i < tasks;
-    if (ok && !extends(p)) {
+    if (ok) {
         Task t = task[i];
         const Program& q = p.programs.program[t.program];
         if (q.anchor == kNone) {
@@ -70,7 +69,7 @@ template <bool kOfRows>
 FN void searchTasks(const Search& p, State* states, RowBuffers* rows) {
     State& s = states[warpInBlock()];
     Parked& parked = p.queue.parked[warpInGrid()];
-    Work work = {kNone, 0, 0, 0, 0, 0, 0, {warpInGrid() & ~(kWarp - 1), kClosed}};
+    Work work = {kNone, 0, 0, 0, 0, 0, {warpInGrid() & ~(kWarp - 1), kClosed}};
     const Task* task = p.queue.task;
     u32 base = 0, mask = 0, tasks = p.queue.tasks, take = p.queue.take;
     if (p.queue.left != nullptr) {
@@ -106,15 +105,12 @@ FN void searchTasks(const Search& p, State* states, RowBuffers* rows) {
                 if (base >= tasks) break;
             }
             if (mask != 0) {
-                if (extends(p)) takeRecord(p, s, base + lowestBit(mask));
                 if (laneId() == 0) {
-                    if (!extends(p)) {
-                        Task t = task[base + lowestBit(mask)];
-                        s.program = t.program;
-                        s.net = t.net;
-                        s.group = t.group;
-                    }
-                    s.request = p.programs.owner[s.program];
+                    Task t = task[base + lowestBit(mask)];
+                    s.program = t.program;
+                    s.net = t.net;
+                    s.group = t.group;
+                    s.request = p.programs.owner[t.program];
                     post(&s.live, kFresh);
                 }
                 mask &= mask - 1;
@@ -126,7 +122,7 @@ FN void searchTasks(const Search& p, State* states, RowBuffers* rows) {
         const Program& q = p.programs.program[s.program];
         if (s.request != work.request) {
             if (work.request != kNone) deliver(p.output.tally[work.request], work.found, work.steps);
-            work = {s.request, 0, 0, work.turns, work.next, work.kept, work.looked, work.look};
+            work = {s.request, 0, 0, work.turns, work.next, work.kept, work.look};
         }
         Outcome out = kDone;
         if (wanted<kOfRows>(q) == kAny && peekWarp(&p.output.stop[s.request]) != 0) {
@@ -157,5 +153,4 @@ FN void searchTasks(const Search& p, State* states, RowBuffers* rows) {
     }
     if (kOfRows) flush(p, rows->out, work);
     if (work.request != kNone) deliver(p.output.tally[work.request], work.found, work.steps);
-    if (kCached && laneId() == 0) add(&p.queue.control->looked, (u64)work.looked);
 }

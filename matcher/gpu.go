@@ -33,14 +33,6 @@ func (p *Plan) NotOnGPU() (why []string) {
 	return why
 }
 
-// NeedsWholeGraph reports whether a GPU searches a plan only if it holds the whole graph, and what conditions read of
-// all edges: there are conditions on edges or on several elements, a window, or negations of one edge.
-func (p *Plan) NeedsWholeGraph() bool {
-	return len(p.Absent) > 0 || p.Query.Within > 0 || slices.ContainsFunc(p.Conditions, func(c Condition) bool {
-		return !c.Own() || c.Elements[0].Edge
-	})
-}
-
 // onGPU reports whether a GPU tests a condition: one on one element alone, by the edge's truth words or the vertex's
 // candidate bits, or one that reads and computes whole numbers.
 func (c *Condition) onGPU() bool {

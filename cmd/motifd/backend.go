@@ -32,9 +32,10 @@ func backends() []string {
 
 // backendFlags choose what searches.
 type backendFlags struct {
-	Backend string         `help:"${backend_help} (default: ${default})." default:"auto" placeholder:"NAME"`
-	Device  config.Devices `help:"GPUs that search: a number, several like 0,1, or all (default: 0)." placeholder:"N"`
-	Threads int            `help:"Search threads (default: one per processor)." placeholder:"N"`
+	Backend      string         `help:"${backend_help} (default: ${default})." default:"auto" placeholder:"NAME"`
+	Device       config.Devices `help:"${device_help}" placeholder:"N"`
+	DeviceMemory config.Size    `help:"${device_memory_help}" placeholder:"SIZE"`
+	Threads      int            `help:"Search threads (default: one per processor)." placeholder:"N"`
 
 	profile *cpu.Profile // what searches are noted in; may be nil
 }
@@ -62,8 +63,8 @@ func (f *backendFlags) make(log zerolog.Logger, trace *timeline.Timeline, lazy b
 		return nil, err
 	}
 	b, err := newBackend(backendOptions{
-		name: f.Backend, devices: f.Device, cpu: cpu.Options{Threads: f.Threads, TempFiles: tempfile.In(""), Lazy: lazy,
-			Profile: f.profile},
+		name: f.Backend, devices: f.Device, deviceMemory: int64(f.DeviceMemory),
+		cpu: cpu.Options{Threads: f.Threads, TempFiles: tempfile.In(""), Lazy: lazy, Profile: f.profile},
 		log: log, placement: config.Default().Engine.Placement, trace: trace,
 	})
 	if err != nil {

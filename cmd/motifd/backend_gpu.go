@@ -109,12 +109,11 @@ func newGPU(o backendOptions) (*timedBackend, error) {
 		}
 		found.Msg("searching on a GPU")
 	}
-	opt.CacheUsed = func(why error, u cuda.CacheUse) {
+	opt.GraphPlaced = func(why error, at cuda.GraphPlace) {
 		if why != nil {
-			o.log.Warn().Err(why).Msg("the graph does not fit the GPU, which holds a part of it from now on")
+			o.log.Warn().Err(why).Msg("the graph does not fit the GPU, which reads a part of it from the host")
 		}
-		used.setCache(admin.GPUCache{PartialMatches: u.Looked, Waited: u.Waited, Rounds: u.Rounds,
-			FetchedBytes: u.Bytes(), OnCPU: u.Beyond})
+		used.setGraph(admin.GPUGraph{DeviceBytes: at.Device, MappedBytes: at.Mapped})
 	}
 	last := 0 // index of the GPU that is left when all others have failed
 	opt.Dropped = func(i int, err error, left int) {

@@ -13,24 +13,24 @@ import (
 type gpus struct {
 	mu    sync.Mutex
 	all   []admin.GPU
-	cache *admin.GPUCache // nil: they hold the whole graph
+	graph *admin.GPUGraph // nil: they hold the whole graph
 }
 
-// setCache sets how the GPUs have used the parts of the graph that they hold.
-func (g *gpus) setCache(c admin.GPUCache) {
+// setGraph sets where the graph is, if the GPUs do not hold all of it.
+func (g *gpus) setGraph(at admin.GPUGraph) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.cache = &c
+	g.graph = &at
 }
 
-// cacheUse returns what setCache has set; nil before.
-func (g *gpus) cacheUse() *admin.GPUCache {
+// graphPlace returns what setGraph has set; nil before.
+func (g *gpus) graphPlace() *admin.GPUGraph {
 	if g == nil {
 		return nil
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.cache
+	return g.graph
 }
 
 // add adds a GPU that searches.

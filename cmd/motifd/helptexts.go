@@ -51,6 +51,9 @@ var longHelp = kong.Vars{
 	"csv_help": "Columns of CSV files: from=COL,to=COL,label=COL,ts=COL,... A COL is a name, #1 for the first " +
 		"column, or 'x' for a constant.",
 	"demo_cmd_help": "Show fraud rings being reported live, without a broker or configuration.",
+	"device_help":   "GPUs that search: a number, several like 0,1, or all (default: 0).",
+	"device_memory_help": "Memory that is taken of each GPU, as 4GiB. What does not fit is read from the host " +
+		"(default: all that it has).",
 	"edge_identity_help": "What an edge is: its ends and label (ends), or these and its id (id). Default: id " +
 		"with --properties or with replay's --retention, otherwise ends.",
 	"emit_help":   "What to emit: deltas, counts or exists.",

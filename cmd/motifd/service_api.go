@@ -41,7 +41,7 @@ func (s *service) Status() admin.Status {
 		Version: version, UptimeSeconds: command.Rounded(time.Since(s.started)), Ready: true,
 		Queries: []admin.QueryActivity{},
 		Pending: s.Pending(), VertexLabels: cmp.Or(s.cfg.Graph.VertexLabels, config.VertexLabelsOne),
-		GPUs: s.gpus.Load().list(), GPUCache: s.gpus.Load().cacheUse(),
+		GPUs: s.gpus.Load().list(), GPUGraph: s.gpus.Load().graphPlace(),
 	}
 	if err := s.Ready(); err != nil {
 		r.Ready, r.Reason = false, err.Error()

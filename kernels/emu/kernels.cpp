@@ -1,6 +1,5 @@
 // The kernels without conditions, compiled for the emulator.
 #define MOTIFD_EMULATE
-#include "../cachefill.cu"
 #include "../fetch.cu"
 #include "../gpmaclimb.cu"
 #include "../gpmafill.cu"

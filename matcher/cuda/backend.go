@@ -41,17 +41,10 @@ type Options struct {
 	// Tasks is the maximum number of tasks on the device, of 12 bytes each. A search for counts has room for as many
 	// again, which blocks of matches leave. 0 is 1<<24. A wave of rows may have more tasks.
 	Tasks int
-	// Cached has the devices hold parts of the graph, even if all of it fits.
-	Cached bool
-	// RecordMemory is the device memory, in bytes, for partial matches that wait for entries, where the graph does not
-	// fit the device. 0 is a sixteenth of the device's memory.
-	RecordMemory int
-	// CacheMemory is the device memory, in bytes, for the entries of vertices where the graph does not fit the device.
-	// 0 is what other uses leave.
-	CacheMemory int
-	// DeferredMemory is the host memory, in bytes, for partial matches that wait for entries, where the graph does not
-	// fit the device; more go to CPU.TempFiles. 0 is 256 MiB.
-	DeferredMemory int
+	// Mapped has a part of the graph be in mapped memory of the host, even if all of it fits the devices. GraphMemory
+	// is what it may take of a device's memory then, in bytes; 0 is what other uses leave.
+	Mapped      bool
+	GraphMemory int
 	// NoSteal turns off work stealing inside a block, NoMail the exchange of work between blocks.
 	NoSteal, NoMail bool
 	// NoFlat makes counts one task at a time, not in blocks of matches.
@@ -70,9 +63,10 @@ type Options struct {
 	// kernels.OfDevice accepts, and the number of devices left. These finish the current search, without emitting
 	// results twice, and do all later ones. nil tells nobody.
 	Dropped func(device int, err error, left int)
-	// CacheUsed is called with a reason when the mirrors become caches, or smaller ones, since a device has too little
-	// memory; and with nil after each search with caches. nil tells nobody.
-	CacheUsed func(why error, use CacheUse)
+	// GraphPlaced is called with a reason when a device has too little memory for the graph, so that a part of it, or a
+	// larger one, will be in mapped memory of the host; and with nil after each search of such a graph. nil tells
+	// nobody.
+	GraphPlaced func(why error, of GraphPlace)
 	// Lost is called once when the last device fails, with an error that kernels.OfDevice accepts. The CPU backend then
 	// finishes the current search, without emitting results twice, and does all later ones. Without Lost the search
 	// returns the error.
@@ -101,9 +95,6 @@ func (o *Options) EnsureDefaults() {
 	if o.Tasks <= 0 {
 		o.Tasks = 1 << 24
 	}
-	if o.DeferredMemory <= 0 {
-		o.DeferredMemory = 256 << 20
-	}
 }
 
 // minRows is the minimum number of rows in the row buffer: those of 32 lanes, and some.
@@ -125,7 +116,7 @@ type Backend struct {
 	fits     placement.Sizer
 	progress *matcher.Progress
 	lost     bool // the last device has failed and is no longer used
-	cached   bool // the graph does not fit the devices: their mirrors are caches
+	mapped   bool // the graph does not fit the devices: a part of it is in mapped memory of the host
 
 	// Mean number of rows of a task of a batch, for deletions and insertions; negative: unknown.
 	rate     [2]float64
@@ -178,13 +169,13 @@ func (b *Backend) Load(g *dyngraph.Graph) error {
 	if err := b.cpu.Load(g); err != nil {
 		return err
 	}
-	b.g, b.delta, b.cached = g, nil, false
+	b.g, b.delta, b.mapped = g, nil, false
 	for _, s := range b.sides {
 		s.load(b)
 	}
 	b.plans, b.fits = map[*matcher.Plan]*compiled{}, placement.Sizer{}
-	if b.opt.Cached {
-		return b.useCaches()
+	if b.opt.Mapped {
+		return b.mapGraph()
 	}
 	return nil
 }
@@ -205,7 +196,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 	}
 	for _, s := range b.sides {
 		s.mirror.BitsStale = true
-		s.reads(t, b.cached)
+		s.mirror.Reads(len(t.where.intervals) > 0, t.where.ofEdges, t.where.ofVertices)
 		s.run.table, s.run.uploaded = t, false
 	}
 	b.table, b.rate = t, [2]float64{-1, -1}

@@ -138,9 +138,8 @@ func BenchmarkBig(b *testing.B) {
 			step("abort")
 		}
 		if c, ok := be.(*cuda.Backend); ok {
-			if u := c.CacheUse(); u.Cached {
-				fmt.Println("the GPU held a part of the graph")
-			}
+			at := c.GraphPlace()
+			fmt.Printf("graph: %d MiB on the GPU, %d MiB mapped\n", at.Device>>20, at.Mapped>>20)
 		}
 		must(be.Close())
 	}

@@ -12,10 +12,9 @@
 //     counting method is a kernel that pass launches before the general one, as it does with wbmflat.
 //   - side.go, dealer.go, totals.go: a device with its mirror and runner is a side; what sides do together; the tasks
 //     of counts and existence, which are dealt to them. waves.go deals them the anchors of rows.
-//   - cache.go, deferral.go: a graph that does not fit a device, which holds parts of it (DESIGN A25): partial matches
-//     that wait for entries, and the choice of what to fetch.
 //   - search.go, rows.go, emitter.go, enumerate.go, rooted.go: requests. Each is given to the device or to the CPU
 //     backend, and the groups of both are emitted in canonical order.
+//   - mapped.go: a graph that does not fit a device, which reads a part of it from the host (DESIGN A25).
 //   - place.go, rehearse.go: the choice between CPU and GPU for each search.
 //
 // The backend contains a CPU backend over the same graph. It does the work that the device does not do: requests that

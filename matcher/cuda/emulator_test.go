@@ -13,7 +13,6 @@ import (
 
 func TestMain(m *testing.M) {
 	cuda.SetStagingSize(2 << 10) // some copies are too large for it
-	cuda.SetWindow(8, 2, 1<<10)
 	cudatest.Main(m)
 }
 

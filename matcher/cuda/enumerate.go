@@ -19,7 +19,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 		return matcher.Result{}, unprepared(p)
 	}
 	defer b.traced()
-	defer b.cacheUsed()
+	defer b.graphPlaced()
 	if b.lost || !b.takes(p, budget) {
 		return b.cpu.Enumerate(ctx, which, p, want, limit, budget, emit)
 	}
@@ -58,8 +58,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 }
 
 // totalOrCPU answers Enumerate for a count or existence on the device. The CPU answers it instead if the device fails,
-// if the count exceeds 128 bits, if a match needs more of the graph than the device holds, or if a limit is exceeded,
-// since the CPU may need fewer steps.
+// if the count exceeds 128 bits, or if a limit is exceeded, since the CPU may need fewer steps.
 func (b *Backend) totalOrCPU(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want,
 	budget *matcher.Budget) (matcher.Result, error) {
 	r, wide, err := b.total(ctx, which, p, want, budget)
@@ -86,8 +85,7 @@ func (b *Backend) view(which dyngraph.Which, program uint32, budget *matcher.Bud
 	return j
 }
 
-// total answers Enumerate for a count or existence. wide is true if the count exceeds 128 bits, or if the device cannot
-// hold what a match needs.
+// total answers Enumerate for a count or existence. wide is true if the count exceeds 128 bits.
 func (b *Backend) total(
 	ctx context.Context,
 	which dyngraph.Which,
@@ -142,11 +140,10 @@ func (b *Backend) total(
 	if err := flush(); err != nil {
 		return r, false, err
 	}
-	if r.Witness == nil {
+	if want == matcher.WantCount {
 		var sum matcher.Count
-		if sum, wide = t.counted(0); want == matcher.WantCount {
-			r.Count = perUnit(p, sum)
-		}
+		sum, wide = t.counted(0)
+		r.Count = perUnit(p, sum)
 	}
 	return r, wide, nil
 }

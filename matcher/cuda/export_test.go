@@ -5,35 +5,14 @@ package cuda
 import (
 	"context"
 	"math"
-	"slices"
 	"time"
 
 	"motifd/dyngraph"
 	"motifd/kernels"
-	"motifd/matcher"
 )
 
 // SetStagingSize sets the size of the memory that small copies go through.
 func SetStagingSize(bytes int) { stagingSize = bytes }
-
-// SetWindow sets how many records that wait are looked at, at first, at least and at most.
-func SetWindow(first, least, most int) { firstWindow, leastWindow, mostWindow = first, least, most }
-
-// TestsEdges reports whether a program of a plan reads values or truth words of edges, or those of several elements.
-func (b *Backend) TestsEdges(p *matcher.Plan) bool {
-	c := b.plans[p]
-	for _, i := range slices.Concat(c.rows, c.count, c.any) {
-		if i == kernels.None {
-			continue
-		}
-		k := &b.table.programs[i]
-		if slices.ContainsFunc(k.Check[:], isChecked) ||
-			slices.ContainsFunc(k.Back[:], func(b kernels.Back) bool { return b.Tests > 0 }) {
-			return true
-		}
-	}
-	return false
-}
 
 // Blocks tells what happened to blocks of matches since Load: how often a part of one went to another warp, how often
 // one was kept for the next launch, and how many tasks were not for them, and were left when those left before were

@@ -50,9 +50,9 @@ func (d *tight) Free(p kernels.Ptr) error {
 }
 
 // TestTightMemory has the graph grow on devices with little memory beside what they have used: less than they have, so
-// that they hold a part of the graph; too little to write the array anew beside itself, or for the batch's operations
-// beside it, so that it is loaded from the host; and enough. The large batch is staged before there is less memory, or
-// after, when the device was told of the batch before or not.
+// that a part of the graph is in the host's memory; too little to write the array anew beside itself, or for the
+// batch's operations beside it, so that it is loaded from the host; and enough. The large batch is staged before there
+// is less memory, or after, when the device was told of the batch before or not.
 func TestTightMemory(t *testing.T) {
 	matchertest.ForSeeds(t, 1, func(t *testing.T, rng *rand.Rand) {
 		var stream []dyngraph.Message

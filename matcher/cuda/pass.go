@@ -21,11 +21,6 @@ type pass struct {
 	c     kernels.Control // after the last launch
 	flat  bool            // tasks are counted in blocks of matches first
 	begun bool
-	tasks int // to search; part may find that it is fewer
-
-	// Of a search of a cache: the launch extends records, not tasks; and how many tasks were taken before it.
-	extends bool
-	taken   int
 }
 
 // pass prepares the search of the first n tasks and clears the state of the pass before. It launches nothing.
@@ -36,7 +31,7 @@ func (r *runner) pass(j *job, n int) (*pass, error) {
 	if err := r.stream.q.Clear(r.box.Ptr, r.box.Size); err != nil {
 		return nil, err
 	}
-	s := &pass{run: r, job: j, shape: j.shape, tasks: n}
+	s := &pass{run: r, job: j, shape: j.shape}
 	s.p = kernels.Search{
 		Graph: j.graph,
 		Programs: kernels.Programs{Program: r.program.Ptr, Owner: r.shared.Ptr + kernels.Ptr(r.at.owner),
@@ -44,7 +39,7 @@ func (r *runner) pass(j *job, n int) (*pass, error) {
 		Memo: kernels.Memo{Column: r.shared.Ptr + kernels.Ptr(r.at.column), Vertices: uint32(j.vertices)},
 		Queue: kernels.TaskQueue{Task: r.task.Ptr, Net: j.net, Control: r.control.Ptr, Parked: r.parked.Ptr,
 			Box: r.box.Ptr, Mail: r.mail.Ptr, Tasks: uint32(n),
-			Take: s.take(n), Slice: uint32(r.opt.Slice), Closing: kernels.None},
+			Take: uint32(min(32, max(1, n/(4*s.shape.Warps())))), Slice: uint32(r.opt.Slice), Closing: kernels.None},
 		Output: kernels.Output{Tally: r.shared.Ptr, Stop: r.shared.Ptr + kernels.Ptr(r.at.stop), Buffer: j.buffer,
 			Capacity: uint64(j.room), Stride: uint32(j.stride)},
 	}
@@ -69,10 +64,6 @@ func (r *runner) pass(j *job, n int) (*pass, error) {
 	if !r.opt.NoMail {
 		p.Queue.Mailing = 1
 	}
-	if j.cache != nil {
-		r.deferred.clear()
-		p.Deferred = r.deferred.params()
-	}
 	if s.flat = j.flat; s.flat {
 		err := r.blocks(s)
 		var short *kernels.MemoryError
@@ -84,9 +75,6 @@ func (r *runner) pass(j *job, n int) (*pass, error) {
 	}
 	return s, nil
 }
-
-// take returns how many of n tasks a warp takes at a time.
-func (s *pass) take(n int) uint32 { return uint32(min(32, max(1, n/(4*s.shape.Warps())))) }
 
 // blocks allocates the memory that counting in blocks of matches needs.
 func (r *runner) blocks(s *pass) error {
@@ -110,9 +98,6 @@ func (r *runner) blocks(s *pass) error {
 func (s *pass) launch(ctx context.Context, wait func() error) error {
 	r := s.run
 	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := s.goOn(ctx); err != nil {
 		return err
 	}
 	c := &s.c
@@ -164,12 +149,6 @@ func (s *pass) launch(ctx context.Context, wait func() error) error {
 	if caughtUp {
 		r.leftLater += uint64(c.Left - left)
 	}
-	if s.job.cache != nil {
-		r.deferred.looked += c.Looked
-		if err := r.deferred.take(&r.stream, int(c.Deferred)); err != nil {
-			return err
-		}
-	}
 	if int(c.Used) > s.job.room+s.job.behind {
 		return badOutput("%d rows, where there is room for %d", c.Used, s.job.room+s.job.behind)
 	}
@@ -187,15 +166,13 @@ func (s *pass) part(ctx context.Context, wait func() error, tasks []kernels.Task
 		if err := s.job.meter.charge(s.run.tally, s.run.took); err != nil {
 			return 0, err
 		}
-		if queue := &s.p.Queue; queue.Closing != kernels.None && (s.full() || s.closed()) {
-			end := s.begunTasks()
-			for end < s.tasks && tasks[end].Net == tasks[end-1].Net {
+		queue := &s.p.Queue
+		if queue.Closing != kernels.None && (s.full() || s.idle() && s.c.Next < queue.Tasks) {
+			end := min(s.c.Next, queue.Tasks)
+			for end < queue.Tasks && tasks[end].Net == tasks[end-1].Net {
 				end++
 			}
-			s.tasks, queue.Closing = end, kernels.None
-			if !s.extends {
-				queue.Tasks = uint32(end)
-			}
+			queue.Tasks, queue.Closing = end, kernels.None
 		}
 		if s.full() || s.done() {
 			rows, s.c.Used = int(s.c.Used), 0
@@ -203,22 +180,6 @@ func (s *pass) part(ctx context.Context, wait func() error, tasks []kernels.Task
 			return rows, nil
 		}
 	}
-}
-
-// closed reports whether tasks were not taken because the row buffer has many rows.
-func (s *pass) closed() bool {
-	if s.job.cache != nil {
-		return s.c.Used > uint64(s.p.Queue.Closing)
-	}
-	return s.idle() && s.c.Next < s.p.Queue.Tasks
-}
-
-// begunTasks returns how many tasks were taken.
-func (s *pass) begunTasks() int {
-	if s.extends {
-		return s.taken
-	}
-	return int(min(s.c.Next, s.p.Queue.Tasks))
 }
 
 // full reports whether the row buffer must be emptied before the next launch.
@@ -235,37 +196,7 @@ func (s *pass) done() bool {
 	if s.flat {
 		return s.idle() && s.counted() && s.c.Next >= s.c.Left
 	}
-	return s.idle() && s.c.Next >= s.p.Queue.Tasks && (s.job.cache == nil || s.run.deferred.empty() &&
-		s.begunTasks() >= s.tasks)
-}
-
-// goOn chooses what the next launch of a search of a cache does, if the one before has left nothing: it takes tasks, or
-// extends partial matches that wait, once there are many of them.
-func (s *pass) goOn(ctx context.Context) error {
-	if s.job.cache == nil || !s.begun || !s.idle() {
-		return nil
-	}
-	d, queue, c := &s.run.deferred, &s.p.Queue, &s.c
-	s.taken = s.begunTasks()
-	if s.extends {
-		d.untaken(int(min(c.Next, queue.Tasks)))
-	}
-	if s.extends = !d.empty() && (s.taken >= s.tasks || !d.few()); s.extends {
-		if err := d.choose(ctx, s.job, s.run.table, s.job.cache); err != nil {
-			return err
-		}
-		s.extends = len(d.chosen) > 0
-	}
-	if !s.extends {
-		s.p.Deferred.Again, c.Next, queue.Tasks = 0, uint32(s.taken), uint32(s.tasks)
-		return nil
-	}
-	n := len(d.chosen) / d.stride
-	if err := s.run.dev.Write(d.again.Ptr, kernels.Bytes(d.chosen)); err != nil {
-		return err
-	}
-	s.p.Deferred.Again, c.Next, queue.Tasks, queue.Take = d.again.Ptr, 0, uint32(n), s.take(n)
-	return nil
+	return s.idle() && s.c.Next >= s.p.Queue.Tasks
 }
 
 // total makes the n tasks of runs and searches them, for a job with a found function.

@@ -126,11 +126,6 @@ func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err 
 	if err := p.run.order.stream.Put(&p.run.task, kernels.Bytes(tasks)); err != nil {
 		return 0, err
 	}
-	if p.j.cache != nil && p.run.table.programs[tasks[0].Program].Anchor != kernels.None {
-		if err := p.run.deferred.prefetch(p.waves.ctx, p.j, p.run.table, p.j.cache, eachTask(tasks)); err != nil {
-			return 0, err
-		}
-	}
 	s, err := p.run.pass(p.j, len(tasks))
 	if err != nil {
 		return 0, err
@@ -141,15 +136,15 @@ func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err 
 		p.run.trace.Begin(p.run.stream.q, device.LaneRows, "search", p.number)
 		rows, err := s.part(p.waves.ctx, p.wait, tasks)
 		p.run.trace.End(p.run.stream.q, device.LaneRows, "search", p.number, rows)
-		end := tasks[s.tasks-1].Net + 1
-		if err == errOver || err == errBeyond {
-			return 0, p.beyond(end, err)
+		end := tasks[s.p.Queue.Tasks-1].Net + 1
+		if err == errOver {
+			return 0, p.beyond(end)
 		}
 		if err != nil {
 			return 0, err
 		}
 		more = !s.done()
-		if more && p.slowStart && tasks[0].Net != tasks[s.tasks-1].Net {
+		if more && p.slowStart && tasks[0].Net != tasks[s.p.Queue.Tasks-1].Net {
 			p.size = max(1, min(p.size, len(tasks))/2) // 1 is the tasks of one anchor
 			return 0, nil
 		}
@@ -158,14 +153,13 @@ func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err 
 			return 0, err
 		}
 	}
-	p.grow(s.tasks, found)
-	return s.tasks, nil
+	p.grow(int(s.p.Queue.Tasks), found)
+	return int(s.p.Queue.Tasks), nil
 }
 
-// beyond yields a wave without rows, which ends before net edge end: it exceeds a limit (errOver) or what the device
-// can hold (errBeyond).
-func (p *producer) beyond(end uint32, why error) error {
-	p.yield(&wave{stretch: p.stretch, end: end, err: why}, nil)
+// beyond yields a wave without rows, which exceeds a limit and ends before net edge end.
+func (p *producer) beyond(end uint32) error {
+	p.yield(&wave{stretch: p.stretch, end: end, err: errOver}, nil)
 	return errGone
 }
 
@@ -201,7 +195,7 @@ func (p *producer) order(rows int, groups []rowGroup, part int, more bool, end u
 		}
 		p.run.busy += took
 		if err := p.j.meter.ordered(runs, groups, took); err != nil {
-			return p.beyond(end, err)
+			return p.beyond(end)
 		}
 		v.buffer, v.runs = p.buffer, runs
 		p.busy[p.buffer] = true
@@ -261,7 +255,7 @@ func (p *producer) grow(tasks, rows int) {
 	if rows > 0 {
 		most = min(most, int(float64(p.target()) / *p.rate))
 	}
-	if p.j.cache != nil {
+	if p.run.short {
 		most = min(most, p.run.opt.Tasks)
 	}
 	p.size = max(1, min(most, maxWave))

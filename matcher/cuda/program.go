@@ -43,9 +43,8 @@ type listKey struct {
 // table holds the programs of all prepared plans.
 type table struct {
 	programs []kernels.Program
-	tests    []bool     // by program: only the kernels that test conditions can search it
-	needs    [][]uint32 // by program: see needs
-	absent   []bool     // by program: it tests negations
+	tests    []bool // by program: only the kernels that test conditions can search it
+	absent   []bool // by program: it tests negations
 	where    *where
 	columns  map[listKey]uint32 // memo column
 	images   []uint32           // by image and column of a row: the column of the match's own row to copy
@@ -78,7 +77,6 @@ func compile(p *matcher.Plan, view dyngraph.View, f *candidates.Filter, t *table
 // add adds a program to the table and returns its index.
 func (t *table) add(k kernels.Program) uint32 {
 	t.programs, t.tests = append(t.programs, k), append(t.tests, tests(&k))
-	t.needs = append(t.needs, needs(&k))
 	t.absent = append(t.absent, t.where.denies(&k))
 	return uint32(len(t.programs) - 1)
 }
@@ -119,7 +117,6 @@ func (t *table) program(p *matcher.Plan, o *matcher.Order, f *candidates.Filter,
 	}
 	c.checks(t.where)
 	k := &c.k
-	k.Reads = reads(k, 0)
 	k.Leaves = k.Steps
 	if mode == kernels.ModeCount && by != byOrder {
 		t.leaves(p, k)
@@ -134,26 +131,6 @@ func (t *table) program(p *matcher.Plan, o *matcher.Order, f *candidates.Filter,
 		k.Flat = 1
 	}
 	return *k
-}
-
-// reads returns the set of positions from whose vertices the steps from one on read entries.
-func reads(k *kernels.Program, step uint32) (set uint32) {
-	for _, s := range k.Step[step:k.Steps] {
-		for _, b := range k.Back[s.Back : s.Back+s.Backs] {
-			set |= 1 << b.From
-		}
-	}
-	return set
-}
-
-// needs returns, by step, the set of positions whose vertices a device must hold to go on with a partial match there:
-// those that are mapped before, and from which that step or later ones read entries.
-func needs(k *kernels.Program) []uint32 {
-	all := make([]uint32, k.Steps)
-	for i := range all {
-		all[i] = reads(k, uint32(i)) & (1<<k.Step[i].Position - 1)
-	}
-	return all
 }
 
 // flat reports whether a program can count in blocks of matches: the steps before the leaves are plain, and at most

@@ -188,7 +188,7 @@ func (b *Backend) rowsOrCPU(
 		rest.begin()
 		r, err = b.rowsOf(ctx, which, p, limit, budget, rest.rows)
 	}
-	if err != errBeyond && !b.failed(err) {
+	if !b.failed(err) {
 		return r, err
 	}
 	rest.begin()

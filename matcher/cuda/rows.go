@@ -10,8 +10,8 @@ import (
 	"motifd/matcher"
 )
 
-// rows answers the requests for rows. When a wave exceeds a limit or what the device can hold, the CPU backend searches
-// the anchors of that wave and decides which groups are left out. The device continues after them.
+// rows answers the requests for rows. When a wave exceeds a limit, the CPU backend searches the anchors of that wave
+// and decides which groups are left out. The device continues after them.
 func (s *batchSearch) rows(ctx context.Context, of []int) error {
 	for to := uint32(0); int(to) < len(s.b.delta.Net); {
 		of = slices.DeleteFunc(slices.Clone(of), func(i int) bool { return s.out.closed[i] })
@@ -24,7 +24,7 @@ func (s *batchSearch) rows(ctx context.Context, of []int) error {
 		var err error
 		if to, err = s.stretch(ctx, of); err == nil {
 			return nil
-		} else if err != errOver && err != errBeyond {
+		} else if err != errOver {
 			return err
 		}
 		if err := s.onCPU(ctx, of, to); err != nil {
@@ -34,8 +34,8 @@ func (s *batchSearch) rows(ctx context.Context, of []int) error {
 	return nil
 }
 
-// stretch searches anchors in waves, from the position of the emitter on. If it returns errOver or errBeyond, the CPU
-// backend must search the anchors from the position to the anchor to.
+// stretch searches anchors in waves, from the position of the emitter on. If it returns errOver, the CPU backend must
+// search the anchors from the position to the anchor to.
 func (s *batchSearch) stretch(ctx context.Context, of []int) (to uint32, err error) {
 	e := &s.out
 	j := s.job(of)
@@ -86,7 +86,7 @@ func (s *batchSearch) stretch(ctx context.Context, of []int) (to uint32, err err
 		return e.group(g, rows)
 	}
 	err = w.all(ctx)
-	if err == nil || err == errOver || err == errBeyond {
+	if err == nil || err == errOver {
 		if err := t.flush(); err != nil {
 			return 0, err
 		}

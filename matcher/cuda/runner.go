@@ -11,7 +11,6 @@ import (
 	"motifd/kernels"
 	"motifd/matcher"
 	"motifd/matcher/cuda/device"
-	"motifd/matcher/cuda/internal/mirror"
 )
 
 // runner launches searches. It holds the device memory that they share.
@@ -36,14 +35,13 @@ type runner struct {
 
 	order orderer // sorts rows
 
-	deferred deferral // of a cache
-
 	tally []kernels.Tally // of the job, by request, after the last launch
 	took  int64           // time of the last launch, in nanoseconds
 	busy  int64           // time of all launches since Load, in nanoseconds
 
 	trace *device.Trace // of the work of searches; may be nil
 	turns int           // turns of a warp in one launch, if fewer than Options.Slice
+	short bool          // the graph does not fit the device
 	grow  bool          // turns grow by a quarter from launch to launch
 	// Number of times that work was split since Load: inside blocks, and between them.
 	stolen, mailed uint64
@@ -63,7 +61,6 @@ type sharedOffsets struct {
 func (r *runner) init(dev kernels.Device, opt Options) {
 	*r = runner{dev: dev, stream: stagedStream{dev: dev, timed: opt.Clock != nil}, opt: opt, table: newTable()}
 	r.order.init(dev, opt.RowMemory)
-	r.deferred.init(dev, opt)
 	for _, b := range r.buffers() {
 		b.Dev = dev
 	}
@@ -84,9 +81,6 @@ func (r *runner) Free() error {
 	if err := r.order.Free(); first == nil {
 		first = err
 	}
-	if err := r.deferred.Free(); first == nil {
-		first = err
-	}
 	return first
 }
 
@@ -97,15 +91,14 @@ type job struct {
 	sees     uint32
 	old      bool
 	requests int
-	owner    []uint32       // by program: request
-	vertices int            // all vertex ids are below it
-	slots    int            // slots of the graph's array
-	layers   int            // of its labels: mirror.Mirror.Layers
-	memo     bool           // there is room for a memo
-	flat     bool           // some tasks are counts that can be made in blocks of matches
-	where    bool           // some programs test conditions
-	absent   bool           // some programs test negations
-	cache    *mirror.Mirror // of the side, if it holds the entries of some vertices alone
+	owner    []uint32 // by program: request
+	vertices int      // all vertex ids are below it
+	slots    int      // slots of the graph's array
+	layers   int      // of its labels: mirror.Mirror.Layers
+	memo     bool     // there is room for a memo
+	flat     bool     // some tasks are counts that can be made in blocks of matches
+	where    bool     // some programs test conditions
+	absent   bool     // some programs test negations
 
 	stride  int // words of a row in the row buffer: its group, vertices, edges, and zeros
 	columns int // vertices of the widest row
@@ -122,16 +115,13 @@ type job struct {
 func (j *job) on(s *side) *job {
 	of, m := *j, s.mirror
 	of.graph, of.net, of.slots, of.layers = m.Graph(), m.Net(), m.Slots(), m.Layers()
-	if m.Cached() {
-		of.cache = m
-	}
 	of.meter = j.meter.another()
 	return &of
 }
 
 // kind returns which of the kernels the job needs.
 func (j *job) kind() kernels.Kind {
-	return kernels.Kind{Rows: j.found == nil, Where: j.where, Absent: j.absent, Cached: j.cache != nil}
+	return kernels.Kind{Rows: j.found == nil, Where: j.where, Absent: j.absent}
 }
 
 // shape chooses the grid of a job. Each warp may write a number of bytes (each) after the row buffer is full. Patterns
@@ -167,7 +157,7 @@ func (r *runner) begin(j *job) error {
 			j.stride = max(j.stride, int(1+p.Vertices+p.Edges))
 			j.where = j.where || r.table.tests[i]
 			j.absent = j.absent || r.table.absent[i]
-			j.flat = j.flat || !r.opt.NoFlat && j.cache == nil && p.Mode == kernels.ModeCount && p.Flat != 0
+			j.flat = j.flat || !r.opt.NoFlat && p.Mode == kernels.ModeCount && p.Flat != 0
 			matches = max(matches, 1+int(p.Images))
 		}
 	}
@@ -177,9 +167,6 @@ func (r *runner) begin(j *job) error {
 	}
 	r.tally = make([]kernels.Tally, j.requests)
 	j.shape = r.shape(j.found == nil, behind*rowBytes(j.stride))
-	if j.cache != nil && r.opt.Shape.Warps() == 0 {
-		j.shape.Blocks = max(1, min(j.shape.Blocks, r.mostBlocks(j)))
-	}
 	warps := j.shape.Warps()
 	j.behind = warps * behind
 	if _, err := r.parked.Reserve(warps * kernels.ParkedSize); err != nil {
@@ -198,11 +185,6 @@ func (r *runner) begin(j *job) error {
 		j.buffer, j.room = r.buffer.Ptr, minRows
 	} else if err := r.order.begin(j, &r.stream); err != nil {
 		return err
-	}
-	if j.cache != nil {
-		if err := r.deferred.begin(j, r.table, r.recordMemory()); err != nil {
-			return err
-		}
 	}
 	columns, used := r.columns(j)
 	// One copy: small copies take about equally long, whatever their size.

@@ -51,8 +51,7 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 // for the CPU, and so is all of a batch that the mirror cannot show. Requests with a silence, which look at both views
 // of a match, are the CPU's, too.
 func (b *Backend) takes(p *matcher.Plan, budget *matcher.Budget) bool {
-	return b.plans[p] != beyond && !budget.Metered() && (b.delta == nil || mirror.Shows(b.delta) && !b.revised(p)) &&
-		(!b.cached || b.suitsCache(p))
+	return b.plans[p] != beyond && !budget.Metered() && (b.delta == nil || mirror.Shows(b.delta) && !b.revised(p))
 }
 
 // revised reports whether the staged batch revises vertices that matter for a plan. Candidate bits do not tell then
@@ -76,7 +75,7 @@ func (s *batchSearch) search(ctx context.Context, here []int) error {
 	if !slices.ContainsFunc(s.b.delta.Net, func(n dyngraph.NetEdge) bool { return n.Sign == s.sign }) {
 		return nil
 	}
-	defer s.b.cacheUsed()
+	defer s.b.graphPlaced()
 	return s.place(ctx, here)
 }
 
@@ -392,12 +391,12 @@ func (s *batchSearch) totals(ctx context.Context, of []int) error {
 	var wide []int
 	for _, i := range of {
 		r, req := &s.results[i], &s.reqs[i]
-		if r.Witness != nil {
+		if req.Want != matcher.WantCount {
 			continue
 		}
 		if sum, over := t.counted(i); over {
 			wide = append(wide, i)
-		} else if req.Want == matcher.WantCount {
+		} else {
 			r.Count = perUnit(req.Plan, sum)
 		}
 	}

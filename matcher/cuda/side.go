@@ -20,7 +20,7 @@ type side struct {
 	dev    kernels.Device
 	mirror *mirror.Mirror // nil before Load
 	run    runner
-	cache  int // bytes for the entries of vertices, if the mirror is a cache
+	near   int // bytes of the device that the mirror may take, if the graph does not fit
 }
 
 // newSides returns the sides of the devices in opt.
@@ -103,15 +103,6 @@ func (b *Backend) catchUp(ctx context.Context, which dyngraph.Which) error {
 	err := b.outlive(errs)
 	b.caughtUp = b.clock() - began
 	return err
-}
-
-// reads tells the mirror what programs read of edges and vertices. Those that read any do not search a cache.
-func (s *side) reads(t *table, cached bool) {
-	if cached {
-		s.mirror.Reads(false, nil, nil)
-		return
-	}
-	s.mirror.Reads(len(t.where.intervals) > 0, t.where.ofEdges, t.where.ofVertices)
 }
 
 // turns limits the turns of a warp in one launch; 0 is no limit but Options.Slice.

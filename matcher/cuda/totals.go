@@ -28,8 +28,6 @@ type share struct {
 	j     *job
 	begun bool
 	tally []kernels.Tally // of complete chunks
-	// By request: the device could not hold what a match needs, so that the count lacks some.
-	beyond []bool
 }
 
 // tasks are the tasks of a search for totals: spans of net, one task for each of its members.
@@ -149,10 +147,6 @@ func (s *share) chunk(ctx context.Context, d *dealer, of *tasks) (more bool, err
 		return false, s.side.of(err)
 	}
 	s.tally = slices.Clone(s.side.run.tally)
-	s.beyond = slices.Repeat([]bool{false}, len(s.tally))
-	if s.j.cache != nil {
-		copy(s.beyond, s.side.run.deferred.beyond)
-	}
 	d.took(c, s.side.run.busy-busy)
 	return true, nil
 }
@@ -167,11 +161,6 @@ func (s *share) count(ctx context.Context, of *tasks, ranges [][2]int) error {
 		s.begun = true
 	}
 	runs, n := of.runs(ranges)
-	if s.j.cache != nil && of.kinds != nil {
-		if err := r.deferred.prefetch(ctx, s.j, r.table, s.j.cache, begun(runs, n, of.net)); err != nil {
-			return err
-		}
-	}
 	if err := r.nets(of, runs, n); err != nil {
 		return err
 	}
@@ -211,15 +200,13 @@ func (t *tasks) gather(runs []kernels.Run, n int) (net []uint32) {
 	return net
 }
 
-// counted returns the count of a request, and whether it is beyond what a device counts, or what it holds of the graph.
-// So is existence, unless a witness is found.
+// counted returns the count of a request, and whether it is beyond what a device counts.
 func (t *totals) counted(request int) (sum matcher.Count, over bool) {
 	for _, s := range t.all {
 		if s.tally == nil {
 			continue
 		}
 		c := counted(&s.tally[request])
-		over = over || s.beyond[request]
 		sum, over = sum.Add(c.count), over || c.over
 	}
 	return sum, over

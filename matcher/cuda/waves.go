@@ -40,8 +40,8 @@ type waves struct {
 	// beyond its limit, or the job's meter finds a request beyond one during the wave, the wave is not handed out and
 	// the search ends with errOver.
 	withinLimit func(g rowGroup, rows int) bool
-	// from is the first anchor. The waves up to anchor done are handed out. After errOver and errBeyond, [done, to) are
-	// the anchors of the wave that is not handed out.
+	// from is the first anchor. The waves up to anchor done are handed out. After errOver, [done, to) are the anchors
+	// of the wave that is not handed out.
 	from, done, to uint32
 	// handedOut, if not nil, receives the range of anchors whose rows have all been handed out.
 	handedOut func(from, to uint32)
@@ -69,7 +69,7 @@ type wave struct {
 	more           bool     // further rows of the wave follow
 	end            uint32   // the net edge after those of the wave
 	steps          []uint64 // search steps, by request
-	err            error    // errOver or errBeyond: the wave is not handed out
+	err            error    // errOver: the wave is not handed out
 }
 
 // waves returns the waves of a job that has about a number of tasks for the anchors in [from, before). The caller sets
@@ -153,7 +153,7 @@ func (w *waves) alive() bool {
 func (w *waves) deliver(p *producer, v *wave) (err error) {
 	defer func() {
 		switch {
-		case err == errOver || err == errBeyond:
+		case err == errOver:
 			w.to = v.end
 		case err == nil:
 			w.steps = append(w.steps, v.steps...)

@@ -44,9 +44,6 @@ func explain(p *matcher.Plan) string {
 	for _, why := range p.NotOnGPU() {
 		fmt.Fprintf(&b, "searched on the CPU: %s\n", why)
 	}
-	if len(p.NotOnGPU()) == 0 && p.NeedsWholeGraph() {
-		b.WriteString("searched on a GPU only where its memory holds the whole graph\n")
-	}
 	conditionsText(&b, p)
 	optionsText(&b, p)
 	negationsText(&b, p)

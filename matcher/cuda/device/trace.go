@@ -28,7 +28,7 @@ type TraceSpan struct {
 
 // The lanes of spans. Spans of one lane do not overlap.
 const (
-	LaneArray  = "device array"  // stream: load, copy of operations, update, bits of candidates, fetch
+	LaneArray  = "device array"  // stream: load, copy of operations, update, bits of candidates
 	LaneTotals = "device totals" // stream: search for counts and existence, tasks made on the device first
 	LaneRows   = "device rows"   // stream: search, tasks copied first; order
 	LaneCopies = "device copies" // stream: copy

@@ -18,7 +18,7 @@ type Status struct {
 	Pending       []PendingChange `json:"pending,omitempty"`
 	VertexLabels  string          `json:"vertex_labels"` // one or several: graph.vertex_labels
 	GPUs          []GPU           `json:"gpus,omitempty"`
-	GPUCache      *GPUCache       `json:"gpu_cache,omitempty"` // if the graph does not fit the GPUs
+	GPUGraph      *GPUGraph       `json:"gpu_graph,omitempty"` // if the graph does not fit the GPUs
 	*stream.Status
 }
 
@@ -30,13 +30,10 @@ type GPU struct {
 	Reason string `json:"reason,omitempty"` // why it is lost
 }
 
-// GPUCache tells how GPUs were used that hold a part of the graph, since the daemon was started.
-type GPUCache struct {
-	PartialMatches uint64 `json:"partial_matches"` // whose last vertex was looked up
-	Waited         uint64 `json:"waited"`          // those whose vertex was not there
-	Rounds         uint64 `json:"rounds"`          // of copying what those that waited needed
-	FetchedBytes   uint64 `json:"fetched_bytes"`   // copied
-	OnCPU          uint64 `json:"on_cpu"`          // searches that needed too much at once
+// GPUGraph tells where the graph is that the GPUs search, with what belongs to it, in bytes of all GPUs.
+type GPUGraph struct {
+	DeviceBytes uint64 `json:"device_bytes"` // in their memory
+	MappedBytes uint64 `json:"mapped_bytes"` // in page-locked memory of the host
 }
 
 // The states of a GPU.

@@ -64,7 +64,8 @@ func (s *slots) buffers() []*device.Buffer {
 	return []*device.Buffer{&s.row, &s.nbr, &s.ent, &s.count, &s.will, &s.fenceRow, &s.fenceNbr}
 }
 
-// Reserve makes room for a number of leaves. The content is lost.
+// Reserve makes room for a number of leaves. The content is lost. What searches read most for its size comes first: see
+// nearFirst.
 func (s *slots) Reserve(dev kernels.Device, leaves int) error {
 	const n = kernels.LeafSlots
 	if leaves > math.MaxUint32/n {
@@ -72,10 +73,13 @@ func (s *slots) Reserve(dev kernels.Device, leaves int) error {
 			Err: fmt.Errorf("a graph of %d leaves is beyond the 2^32 slots of an array", leaves)}
 	}
 	s.leaves = leaves
-	for i, size := range []int{8 * n, 4 * n, 4 * n, 4, 4, 8, 4} {
-		b := s.buffers()[i]
-		b.Dev = dev
-		if _, err := b.Reserve(size * leaves); err != nil {
+	for _, r := range []struct {
+		b    *device.Buffer
+		size int
+	}{{&s.count, 4}, {&s.will, 4}, {&s.fenceRow, 8}, {&s.fenceNbr, 4}, {&s.nbr, 4 * n}, {&s.row, 8 * n},
+		{&s.ent, 4 * n}} {
+		r.b.Dev = dev
+		if _, err := r.b.Reserve(r.size * leaves); err != nil {
 			return err
 		}
 	}
@@ -220,7 +224,8 @@ func (a *array) reserveOps(ops, staged int) error {
 	return nil
 }
 
-// reserveBounds makes room for vertices and edges. lost is true if the tables by vertex have lost their content.
+// reserveBounds makes room for vertices, and sets the number of edges for reserveOrder. lost is true if the tables by
+// vertex have lost their content.
 func (a *array) reserveBounds(b bounds) (lost bool, err error) {
 	a.bound = bounds{max(a.bound.vertices, b.vertices, 1), max(a.bound.labels, b.labels, 1), b.layers,
 		max(a.bound.edges, b.edges, 1)}
@@ -232,8 +237,13 @@ func (a *array) reserveBounds(b bounds) (lost bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	_, err = a.order.Reserve(4 * a.bound.edges)
-	return lost || more, err
+	return lost || more, nil
+}
+
+// reserveOrder makes room for what only staged edges have.
+func (a *array) reserveOrder() error {
+	_, err := a.order.Reserve(4 * a.bound.edges)
+	return err
 }
 
 // params returns the parameters that are common to all kernels of an update.

@@ -8,8 +8,7 @@
 //     the recorded changes, or copies the whole graph if that is cheaper or something failed (DESIGN A11). Behind
 //     estimates the bytes to catch up.
 //
-// If the graph does not fit the device (UseCache), a mirror is a cache: it holds the entries of vertices that searches
-// ask for (Fetch), as lists in a pool (cache.go, fetch.go). Vertices that a batch touches are dropped.
+// What the device has no room for is in memory of the host that kernels read (near.go; DESIGN A25).
 //
 // A device has one Mirror. The backend owns it and calls it from one goroutine. What conditions read of edges is copied
 // in facts.go. A second GPU has its own Mirror.

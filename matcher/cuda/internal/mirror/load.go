@@ -26,14 +26,11 @@ func (a *array) load(entries int, b bounds, label kernels.Ptr,
 	a.rest()
 	a.entries, a.before, a.nbrBits = entries, 0, b.nbrBits()
 	leaves := leavesFor(entries)
-	if err := a.now.Reserve(a.dev, leaves); err != nil {
+	a.bound.labels = 0 // the limit may decrease
+	if _, err := a.reserveBounds(b); err != nil {
 		return err
 	}
 	if err := a.reserveLeaves(leaves); err != nil {
-		return err
-	}
-	a.bound.labels = 0 // the limit may decrease
-	if _, err := a.reserveBounds(b); err != nil {
 		return err
 	}
 	if _, err := a.sortWork.Reserve(kernels.SortWork(a.dev.Info())); err != nil {
@@ -41,6 +38,12 @@ func (a *array) load(entries int, b bounds, label kernels.Ptr,
 	}
 	r := loading{size: min(a.run, max(entries/8, leastRun))}
 	if err := a.reserveRun(&r); err != nil {
+		return err
+	}
+	if err := a.now.Reserve(a.dev, leaves); err != nil {
+		return err
+	}
+	if err := a.reserveOrder(); err != nil {
 		return err
 	}
 	a.trace.Begin(a.q, device.LaneArray, "load", 0)

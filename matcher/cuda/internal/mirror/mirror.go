@@ -18,7 +18,7 @@ import (
 // the changes are many. If the last batch was searched on the device, the next batch's changes are sent when it is
 // staged, so that the device updates its array while the host finds candidates (GAMMA section IV-B).
 type Mirror struct {
-	dev    kernels.Device
+	dev    *nearFirst
 	g      *dyngraph.Graph
 	filter *candidates.Filter
 	// threads is the number of threads that pack data to copy.
@@ -30,7 +30,6 @@ type Mirror struct {
 	data  device.Buffer // changed bits and labels, before they are written to these two
 	page  device.Page   // the same on the host
 	facts facts         // of edges
-	cache *cache        // instead of edges, where the graph does not fit the device; else nil
 	above layers        // of parallel edges
 
 	ofVertices []int // columns of vertices that programs read
@@ -48,9 +47,10 @@ type Mirror struct {
 
 // New returns an empty mirror of a graph.
 func New(dev kernels.Device, g *dyngraph.Graph, f *candidates.Filter, threads int, t *device.Trace) *Mirror {
-	m := &Mirror{dev: dev, g: g, filter: f, threads: threads, edges: newArray(dev, g.Directed()), BitsStale: true}
+	near := newNearFirst(dev)
+	m := &Mirror{dev: near, g: g, filter: f, threads: threads, edges: newArray(near, g.Directed()), BitsStale: true}
 	for _, b := range m.buffers() {
-		b.Dev = dev
+		b.Dev = near
 	}
 	m.page.Dev, m.facts.page.Dev, m.edges.trace = dev, dev, t
 	return m
@@ -65,11 +65,6 @@ func (m *Mirror) Free() error {
 	err := m.edges.Free()
 	if e := device.FreeAll(m.buffers()); err == nil {
 		err = e
-	}
-	if m.cache != nil {
-		if e := m.cache.Free(); err == nil {
-			err = e
-		}
 	}
 	for _, p := range []*device.Page{&m.page, &m.facts.page} {
 		if e := p.Free(); err == nil {
@@ -93,10 +88,6 @@ func (m *Mirror) Stage(d *dyngraph.Delta) {
 	if m.Loaded && !m.above.stage(m.g, d) {
 		m.forget() // the labels of the device change
 	}
-	if m.cache != nil {
-		m.drop(d)
-		return
-	}
 	if !m.searchedLast || !m.Loaded || len(d.Net) == 0 || !Shows(d) || m.kindsDiffer() {
 		return
 	}
@@ -113,9 +104,6 @@ func (m *Mirror) Ended(d *dyngraph.Delta, end Outcome) {
 		m.searchedLast = m.searched
 	}
 	switch {
-	case m.cache != nil:
-		m.drop(d)
-		m.staged = false
 	case !m.Loaded:
 	case m.staged:
 		m.end, m.staged = end, false
@@ -134,13 +122,6 @@ func (m *Mirror) Ended(d *dyngraph.Delta, end Outcome) {
 	}
 	if d.NewParallel && end == Aborted {
 		m.forget() // an edge that stays may have another layer than 0
-	}
-}
-
-// drop removes the vertices of a batch from the cache.
-func (m *Mirror) drop(d *dyngraph.Delta) {
-	for _, v := range d.Touched {
-		m.cache.drop(uint32(v))
 	}
 }
 
@@ -210,12 +191,6 @@ func (m *Mirror) follow(ctx context.Context, d *dyngraph.Delta) error {
 	}
 	if m.kindsDiffer() {
 		m.forget()
-	}
-	if m.cache != nil {
-		if err := m.cacheUp(d); err != nil {
-			return fmt.Errorf("copying net edges to the device: %w", err)
-		}
-		return nil
 	}
 	err := m.loadAndUpdate(ctx, d)
 	if short := (*kernels.MemoryError)(nil); errors.As(err, &short) {
@@ -337,21 +312,10 @@ func (m *Mirror) begin(d *dyngraph.Delta) error {
 }
 
 // Net returns the address of the net edges of the staged batch.
-func (m *Mirror) Net() kernels.Ptr {
-	if m.cache != nil {
-		return m.cache.net.Ptr
-	}
-	return m.edges.net.Ptr
-}
+func (m *Mirror) Net() kernels.Ptr { return m.edges.net.Ptr }
 
 // Graph returns the view of the mirror that kernels take as a parameter.
 func (m *Mirror) Graph() kernels.Graph {
-	if c := m.cache; c != nil {
-		return kernels.Graph{Row: c.row, Nbr: c.nbr, Ent: c.ent, Count: c.count, FenceRow: c.fence,
-			FenceNbr: c.fenceNbr, Span: c.span, Frame: c.frame.Ptr, Order: c.net.Ptr, Bits: m.bits.Ptr,
-			Label: m.label.Ptr, Words: uint32(m.vertexWords()), Dirs: uint32(c.dirs),
-			NbrBits: uint32(m.edges.nbrBits), Where: m.where()}
-	}
 	a := &m.edges.now
 	return kernels.Graph{Row: a.row.Ptr, Nbr: a.nbr.Ptr, Ent: a.ent.Ptr, Count: a.count.Ptr, FenceRow: a.fenceRow.Ptr,
 		FenceNbr: a.fenceNbr.Ptr, Span: m.edges.span.Ptr,
@@ -361,12 +325,7 @@ func (m *Mirror) Graph() kernels.Graph {
 }
 
 // Slots returns the number of slots in the array, which is an upper bound of any number of neighbours.
-func (m *Mirror) Slots() int {
-	if m.cache != nil {
-		return int(m.cache.slots)
-	}
-	return m.edges.now.leaves * kernels.LeafSlots
-}
+func (m *Mirror) Slots() int { return m.edges.now.leaves * kernels.LeafSlots }
 
 // Behind estimates how many bytes the mirror is behind the graph, and how many of these (own) are of the staged batch.
 // An update that Stage has queued is included, because the search that follows is charged for it. Behind is called for
@@ -377,15 +336,6 @@ func (m *Mirror) Behind(d *dyngraph.Delta) (all, own uint64) {
 	bits := uint64(m.g.IDBound()) * 8 * words
 	facts := m.facts.behind(m.g)
 	whole := uint64(m.g.Edges())*ofEdge + bits + facts
-	if m.cache != nil { // lists are fetched by searches, whose time has that
-		if all = uint64(len(m.touched)) * 8 * words; m.BitsStale {
-			all = bits
-		}
-		if d != nil {
-			own = min(all, uint64(len(d.Touched))*8*words)
-		}
-		return all, own
-	}
 	if !m.Loaded {
 		return whole, 0
 	}

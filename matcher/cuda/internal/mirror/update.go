@@ -47,6 +47,9 @@ func (a *array) begin(ops, staged int, end Outcome, b bounds) error {
 	all := settle + ops
 	lost, err := a.reserveBounds(b)
 	if err == nil {
+		err = a.reserveOrder()
+	}
+	if err == nil {
 		err = a.reserveOps(all, staged)
 	}
 	if err != nil {

@@ -17,45 +17,37 @@ import (
 	"motifd/stream/tempfile"
 )
 
-// cachedOptions draws options of a backend whose devices hold parts of the graph: from the entries of one or two
-// vertices on, with room for few records.
-func cachedOptions(rng *rand.Rand) cuda.Options {
+// mappedOptions draws options of a backend that has a part of the graph in memory of the host, or all of it.
+func mappedOptions(rng *rand.Rand) cuda.Options {
 	o := randomOptions(rng)
-	o.Cached, o.CacheMemory = true, (100+rng.IntN(100))<<rng.IntN(9)
-	o.RecordMemory, o.DeferredMemory = 1<<(6+rng.IntN(12)), 1<<(4+rng.IntN(14))
-	if rng.IntN(2) == 0 { // a ring that is full before the records are extended that it had
-		o.RecordMemory = 2 * 64 * (32*o.Shape.Warps() + 8 + rng.IntN(64))
-	}
+	o.Mapped, o.GraphMemory = true, (1+rng.IntN(2))<<(10+rng.IntN(14))
 	return o
 }
 
-// cachesUsed tells what caches were put to: partial matches waited, some more than once for lack of room, and some
-// needed more than there was room for.
-type cachesUsed struct {
+// placesUsed counts where graphs were.
+type placesUsed struct {
 	compared
-	waited, evicted, beyond int
+	both, mapped int
 }
 
-func (c *cachesUsed) add(u cuda.CacheUse) {
-	if u.Waited > 0 {
-		c.waited++
-	}
-	if u.Evicted > 0 {
-		c.evicted++
-	}
-	if u.Beyond > 0 {
-		c.beyond++
+func (p *placesUsed) add(at cuda.GraphPlace) {
+	switch {
+	case at.Mapped == 0:
+	case at.Device == 0:
+		p.mapped++
+	default:
+		p.both++
 	}
 }
 
-func (c *cachesUsed) all() bool {
-	return os.Getenv(Few) != "" || c.compared.all() && min(c.waited, c.evicted) > 3 && c.beyond > 0
+func (p *placesUsed) all() bool {
+	return os.Getenv(Few) != "" || p.compared.all() && min(p.both, p.mapped) > 2
 }
 
-// TestP2BackendsAgreeOnCaches has devices hold parts of the graph: rows with caps and totals of batches that are
-// aborted or committed, and whole graphs; with parallel edges and conditions.
-func TestP2BackendsAgreeOnCaches(t *testing.T) {
-	var seen cachesUsed
+// TestP2BackendsAgreeOnMappedGraphs has a part of the graph in memory of the host, or all of it: rows with caps and
+// totals of batches that are aborted or committed, and whole graphs; with parallel edges, conditions and negations.
+func TestP2BackendsAgreeOnMappedGraphs(t *testing.T) {
+	var seen placesUsed
 	matchertest.ForSeedsUntil(t, rounds, seen.all, func(t *testing.T, rng *rand.Rand) {
 		var c *matchertest.Case
 		switch rng.IntN(4) {
@@ -68,21 +60,17 @@ func TestP2BackendsAgreeOnCaches(t *testing.T) {
 		}
 		c = withoutWildcards(rng, c)
 		want := cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())})
-		got := newBackendWith(t, rng, cachedOptions(rng))
+		got := newBackendWith(t, rng, mappedOptions(rng))
 		bench := matchertest.NewBenchOf(t, c.Graph(), plan.New(), c.Queries, want, got)
-		for _, p := range bench.Plans() {
-			if got.(*cuda.Backend).TestsEdges(p) && !p.NeedsWholeGraph() {
-				t.Fatalf("%+v reads edges that a cache does not have", p.Query)
-			}
-		}
 		playOn(t, rng, &seen.compared, bench, want, got, c.Batches)
-		seen.add(got.(*cuda.Backend).CacheUse())
+		seen.add(got.(*cuda.Backend).GraphPlace())
 	})
 }
 
-// TestP2BackendsAgreeOnCachesOfLargerGraphs does the same where vertices have hundreds of neighbours.
-func TestP2BackendsAgreeOnCachesOfLargerGraphs(t *testing.T) {
-	var seen cachesUsed
+// TestP2BackendsAgreeOnLargerMappedGraphs does the same where vertices have hundreds of neighbours, so that the array
+// grows and is written anew.
+func TestP2BackendsAgreeOnLargerMappedGraphs(t *testing.T) {
+	var seen placesUsed
 	matchertest.ForSeedsUntil(t, 1+rounds/3, seen.all, func(t *testing.T, rng *rand.Rand) {
 		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 200, Edges: 600, Messages: 700,
 			Labels: matchertest.Labels{Vertex: []string{"L0", "L1", "L2"}, Edge: []string{"e0", "e1"}}}
@@ -100,13 +88,11 @@ func TestP2BackendsAgreeOnCachesOfLargerGraphs(t *testing.T) {
 			q.Unit = matcher.Unit(rng.IntN(2))
 			queries = append(queries, q)
 		}
-		o := cachedOptions(rng)
-		o.CacheMemory *= 4
 		want := cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())})
-		got := newBackendWith(t, rng, o)
+		got := newBackendWith(t, rng, mappedOptions(rng))
 		bench := matchertest.NewBench(t, shape.Directed, plan.New(), queries, want, got)
 		batches := slices.Collect(slices.Chunk(matchertest.RandomStream(rng, shape), 300))
 		playOn(t, rng, &seen.compared, bench, want, got, batches)
-		seen.add(got.(*cuda.Backend).CacheUse())
+		seen.add(got.(*cuda.Backend).GraphPlace())
 	})
 }
