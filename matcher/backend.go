@@ -148,4 +148,6 @@ type Kept struct {
 // Planner makes plans; package plan implements it. Statistics are read from the graph.
 type Planner interface {
 	Plan(q *Query, g *dyngraph.Graph) (*Plan, error)
+	// Static makes a plan that Backend.Enumerate alone is asked for: it has no orders for batches.
+	Static(q *Query, g *dyngraph.Graph) (*Plan, error)
 }

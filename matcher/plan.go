@@ -81,6 +81,9 @@ type Plan struct {
 	Text func() string
 }
 
+// ForBatches reports whether the plan has orders for batches. One of Planner.Static has none.
+func (p *Plan) ForBatches() bool { return len(p.Anchored)+len(p.Revised) > 0 }
+
 // Parts returns the plans that are searched for this one: its variants, or itself alone.
 func (p *Plan) Parts() []*Plan {
 	if len(p.Variants) > 0 {

@@ -22,7 +22,7 @@ func (e *Engine) Static(q *Query) (*Static, error) {
 	if err := e.checkNegations(q); err != nil {
 		return nil, err
 	}
-	p, err := e.opt.Planner.Plan(q, e.g)
+	p, err := e.opt.Planner.Static(q, e.g)
 	if err != nil {
 		return nil, fmt.Errorf("planning query %q: %w", q.Name, err)
 	}

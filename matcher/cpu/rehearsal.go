@@ -76,7 +76,7 @@ func (b *Backend) rehearsable(made []*compiled) (of []*compiled) {
 	}
 	for _, c := range made {
 		q := c.plan.Query
-		if q.Emit == matcher.EmitCounts && q.OwnOnly() && !q.IsVertex() && c.plan.Own == nil &&
+		if q.Emit == matcher.EmitCounts && c.plan.ForBatches() && q.OwnOnly() && !q.IsVertex() && c.plan.Own == nil &&
 			!b.filter.Dormant(c.plan) && (c.views == nil || c.views.Cyclic) {
 			of = append(of, c)
 		}

@@ -228,3 +228,6 @@ type BarePlanner struct{}
 func (BarePlanner) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, error) {
 	return &matcher.Plan{Query: q, Directed: g.Directed()}, nil
 }
+
+// Static is Plan.
+func (p BarePlanner) Static(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, error) { return p.Plan(q, g) }

@@ -35,6 +35,22 @@ func newOrderer(p *matcher.Plan, st *statistics) *orderer {
 	return o
 }
 
+// batches adds the orders that begin at what a batch changes.
+func (o *orderer) batches() {
+	p, q := o.p, o.p.Query
+	for e := range q.Edges {
+		p.Anchored = append(p.Anchored, o.anchored(e, false))
+		if q.Edges[e].Either {
+			p.Anchored = append(p.Anchored, o.anchored(e, true))
+		}
+	}
+	for v := range q.Vertices {
+		if !p.Asked[v].Nothing() || q.IsVertex() {
+			p.Revised = append(p.Revised, o.rooted(v))
+		}
+	}
+}
+
 // anchored returns the matching order that starts with pattern edge e, mapped by an update.
 func (o *orderer) anchored(e int, reversed bool) matcher.Order {
 	qe := o.p.Query.Edges[e]

@@ -9,17 +9,17 @@ import (
 )
 
 // paths plans a query with paths: each of its variants by itself, and their orders together.
-func (pl *Planner) paths(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, error) {
+func (pl *Planner) paths(q *matcher.Query, g *dyngraph.Graph, batches bool) (*matcher.Plan, error) {
 	p := &matcher.Plan{Query: q, Directed: g.Directed()}
 	for _, v := range q.Variants() {
-		part, err := pl.Plan(v, g)
+		part, err := pl.plan(v, g, batches)
 		if err != nil {
 			return nil, err
 		}
 		p.Variants = append(p.Variants, part)
 	}
 	steps, common := 0, 0
-	if mayJoin(p) {
+	if batches && mayJoin(p) {
 		pl.mu.Lock()
 		defer pl.mu.Unlock()
 		pl.st = pl.st.of(g)

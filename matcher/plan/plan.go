@@ -23,11 +23,22 @@ func New() *Planner { return &Planner{} }
 // Plan resolves the query's labels and conditions against the graph and orders its vertices for every anchor. It fails
 // on a query that is not valid (matcher.Query.Validate), or that reads what the graph does not declare.
 func (pl *Planner) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, error) {
+	return pl.plan(q, g, true)
+}
+
+// Static is Plan for searches of a whole graph: the plan has Static alone of the orders. Those for batches are as many
+// as the pattern has edges, and to find what they have in common takes longer than most such searches.
+func (pl *Planner) Static(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, error) {
+	return pl.plan(q, g, false)
+}
+
+// plan makes a plan, with orders for batches or without.
+func (pl *Planner) plan(q *matcher.Query, g *dyngraph.Graph, batches bool) (*matcher.Plan, error) {
 	if err := q.Validate(g.Directed()); err != nil {
 		return nil, err
 	}
 	if q.HasPaths() {
-		return pl.paths(q, g)
+		return pl.paths(q, g, batches)
 	}
 	p := &matcher.Plan{Query: q, Directed: g.Directed()}
 	if q.Groups != nil {
@@ -72,22 +83,16 @@ func (pl *Planner) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, err
 	p.Asked = asked(p)
 
 	o := newOrderer(p, st)
-	for e := range q.Edges {
-		p.Anchored = append(p.Anchored, o.anchored(e, false))
-		if q.Edges[e].Either {
-			p.Anchored = append(p.Anchored, o.anchored(e, true))
-		}
-	}
-	for v := range q.Vertices {
-		if !p.Asked[v].Nothing() || q.IsVertex() {
-			p.Revised = append(p.Revised, o.rooted(v))
-		}
+	if batches {
+		o.batches()
 	}
 	p.Static = o.static()
 	if p.Automorphisms = matcher.CountOf(1); q.MatchMode == matcher.Isomorphism {
 		symmetry(p)
 	}
-	o.coalesce()
+	if batches {
+		o.coalesce()
+	}
 	p.Text = func() string { return explain(p) }
 	return p, nil
 }
