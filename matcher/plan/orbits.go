@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strconv"
 	"strings"
 
 	"motifd/matcher"
@@ -58,23 +59,28 @@ func newMapper(p *matcher.Plan, conditions []*condition.Condition) *mapper {
 	}
 	names := map[string]int{"": 0}
 	number := func(s string) int {
-		if _, ok := names[s]; !ok {
-			names[s] = len(names)
+		n, ok := names[s]
+		if !ok {
+			n = len(names)
+			names[s] = n
 		}
-		return names[s]
+		return n
 	}
 	for i, es := range m.edge {
+		if es == nil {
+			continue
+		}
 		slices.SortStableFunc(es, func(a, b sided) int { return strings.Compare(a.kind, b.kind) })
 		name := ""
 		for _, e := range es {
-			name += fmt.Sprintf("%d %s;", len(e.kind), e.kind)
+			name += strconv.Itoa(len(e.kind)) + " " + e.kind + ";"
 		}
 		m.rel[i] = number(name)
 	}
 	for v := range m.seed {
 		label := p.Query.Vertices[v].Labels().Key()
-		m.vertexKinds = append(m.vertexKinds, fmt.Sprintf("%d %s %s", len(label), label,
-			mark(conditions, condition.Ref{Index: v})))
+		m.vertexKinds = append(m.vertexKinds, strconv.Itoa(len(label))+" "+label+" "+
+			mark(conditions, condition.Ref{Index: v}))
 		m.seed[v] = mix(uint64(number("vertex " + m.vertexKinds[v])))
 	}
 	return m

@@ -1,6 +1,8 @@
 package candidates
 
 import (
+	"slices"
+
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/plan"
@@ -137,35 +139,63 @@ func (g *table) addMany(at int, step uint32) uint8 {
 	return g.counts[at]
 }
 
-// countFrom counts the columns from first on in a view. It reads the members' edges of the labels that the columns ask
-// for, and no others.
-func (g *table) countFrom(first int, view dyngraph.View) {
-	type side struct {
-		dir  dyngraph.Dir
-		edge dyngraph.LabelID
-	}
-	byNbr := map[side]map[dyngraph.LabelID][]int32{}
-	var sides []side
-	for i, c := range g.columns[first:] {
+// side is a kind of edges that countFrom reads.
+type side struct {
+	dir  dyngraph.Dir
+	edge dyngraph.LabelID
+}
+
+// sideColumns are the columns that count edges of a side.
+type sideColumns struct {
+	side
+	byNbr [][]int32 // by the neighbour's label
+	any   []int32   // whatever it is
+}
+
+// sidesFrom returns what the columns from first on count, by the sides of it.
+func (g *table) sidesFrom(first int) (sides []sideColumns) {
+	for i := first; i < len(g.columns); i++ {
+		c := &g.columns[i]
 		dirs := []dyngraph.Dir{c.Dir}
 		if c.Both {
 			dirs = []dyngraph.Dir{dyngraph.Out, dyngraph.In}
 		}
 		for _, d := range dirs {
 			for _, edge := range matcher.EachLabel(c.Edge) {
-				s := side{d, edge}
-				if byNbr[s] == nil {
-					byNbr[s] = map[dyngraph.LabelID][]int32{}
-					sides = append(sides, s)
+				at := slices.IndexFunc(sides, func(s sideColumns) bool { return s.side == side{d, edge} })
+				if at < 0 {
+					at = len(sides)
+					sides = append(sides, sideColumns{side: side{d, edge}})
 				}
-				for _, nbr := range matcher.EachLabel(c.Nbr) {
-					byNbr[s][nbr] = append(byNbr[s][nbr], int32(first+i))
-				}
+				sides[at].add(int32(i), c.Nbr)
 			}
 		}
 	}
-	for _, s := range sides {
-		cols := byNbr[s]
+	return sides
+}
+
+func (s *sideColumns) add(column int32, nbr dyngraph.LabelID) {
+	if nbr == matcher.AnyLabel {
+		s.any = append(s.any, column)
+		return
+	}
+	for _, l := range matcher.EachLabel(nbr) {
+		if l == matcher.UnknownLabel {
+			continue
+		}
+		if need := int(l) + 1 - len(s.byNbr); need > 0 {
+			s.byNbr = append(s.byNbr, make([][]int32, need)...)
+		}
+		s.byNbr[l] = append(s.byNbr[l], column)
+	}
+}
+
+// countFrom counts the columns from first on in a view. It reads the members' edges of the labels that the columns ask
+// for, and no others.
+func (g *table) countFrom(first int, view dyngraph.View) {
+	sides := g.sidesFrom(first)
+	for i := range sides {
+		s := &sides[i]
 		for at, v := range g.members {
 			if v == dyngraph.NoVertex {
 				continue
@@ -180,10 +210,12 @@ func (g *table) countFrom(first int, view dyngraph.View) {
 					if ents[i].Staged() && !view.Visible(ents[i].Index()) {
 						continue
 					}
-					for _, c := range cols[view.Label(w)] {
-						g.add(row+int(c), 1)
+					if l := view.Label(w); int(l) < len(s.byNbr) {
+						for _, c := range s.byNbr[l] {
+							g.add(row+int(c), 1)
+						}
 					}
-					for _, c := range cols[matcher.AnyLabel] {
+					for _, c := range s.any {
 						g.add(row+int(c), 1)
 					}
 				}

@@ -226,13 +226,9 @@ func (s *Plan) quotient(index int, b *partition, conflicts []uint32, f candidate
 			q.filters[v] = s.filterOf(m, f)
 		}
 	}
+	same := s.sameEdges(b)
 	for i, e := range p.Query.Edges {
-		q.isFirst[i] = true
-		for k, d := range p.Query.Edges {
-			if s.setOf[i] < 0 && s.setOf[k] < 0 && s.rank[k] < s.rank[i] && s.isSameEdge(b, i, k, e, d) {
-				q.isFirst[i] = false
-			}
-		}
+		q.isFirst[i] = !slices.ContainsFunc(same[i], func(k int) bool { return s.rank[k] < s.rank[i] })
 		q.Adj[b.blockOf[e.From]] |= 1 << b.blockOf[e.To]
 		q.Adj[b.blockOf[e.To]] |= 1 << b.blockOf[e.From]
 	}
@@ -246,10 +242,8 @@ func (s *Plan) quotient(index int, b *partition, conflicts []uint32, f candidate
 			if p.Directed && e.From == v { // the earlier vertex is the target of the edge
 				to.Dir = dyngraph.In
 			}
-			for k, d := range p.Query.Edges {
-				if k != i && (s.setOf[k] >= 0 || !s.isSameEdge(b, i, k, e, d)) {
-					continue
-				}
+			for _, k := range same[i] {
+				d := &p.Query.Edges[k]
 				to.patternEdges.add(k)
 				to.tests = union(to.tests, s.tests[k])
 				for _, w := range [2]int{d.From, d.To} {
@@ -309,15 +303,34 @@ func (s *Plan) wildcard(w labeladj.Wildcard, tests []*truths.Test) int {
 	return s.kind(w.Key(), tests)
 }
 
-// isSameEdge reports whether the quotient identifies two pattern edges.
-func (s *Plan) isSameEdge(b *partition, i, k int, e, d matcher.QueryEdge) bool {
-	if s.Pattern.EdgeLabels[i] != s.Pattern.EdgeLabels[k] {
-		return false
+// sameEdges returns, by pattern edge, the pattern edges that the quotient identifies with it, itself among them, in
+// their order; none for edges of sets.
+func (s *Plan) sameEdges(b *partition) [][]int {
+	p := s.Pattern
+	type ends [3]uint32 // blocks and label
+	keys, sorted := make([]ends, len(s.rank)), make([]int, 0, len(s.rank))
+	for i := range keys {
+		if s.setOf[i] >= 0 {
+			continue
+		}
+		e := &p.Query.Edges[i]
+		from, to := b.blockOf[e.From], b.blockOf[e.To]
+		if !p.Directed && from > to {
+			from, to = to, from
+		}
+		keys[i], sorted = ends{uint32(from), uint32(to), uint32(p.EdgeLabels[i])}, append(sorted, i)
 	}
-	if b.blockOf[e.From] == b.blockOf[d.From] && b.blockOf[e.To] == b.blockOf[d.To] {
-		return true
+	slices.SortStableFunc(sorted, func(i, k int) int { return slices.Compare(keys[i][:], keys[k][:]) })
+	same := make([][]int, len(s.rank))
+	for from, to := 0, 0; from < len(sorted); from = to {
+		for to < len(sorted) && keys[sorted[to]] == keys[sorted[from]] {
+			to++
+		}
+		for _, i := range sorted[from:to] {
+			same[i] = sorted[from:to]
+		}
 	}
-	return !s.Pattern.Directed && b.blockOf[e.From] == b.blockOf[d.To] && b.blockOf[e.To] == b.blockOf[d.From]
+	return same
 }
 
 // Label returns the resolved label of the data vertices that fit all members of a block.
