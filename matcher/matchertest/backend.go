@@ -230,4 +230,6 @@ func (BarePlanner) Plan(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, err
 }
 
 // Static is Plan.
-func (p BarePlanner) Static(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, error) { return p.Plan(q, g) }
+func (p BarePlanner) Static(q *matcher.Query, g *dyngraph.Graph) (*matcher.Plan, error) {
+	return p.Plan(q, g)
+}

@@ -86,6 +86,11 @@ func newMapper(p *matcher.Plan, conditions []*condition.Condition) *mapper {
 	return m
 }
 
+// hasParallel reports whether the pattern has edges between the same vertices.
+func (m *mapper) hasParallel() bool {
+	return slices.ContainsFunc(m.edge, func(es []sided) bool { return len(es) > 1 })
+}
+
 // mix scatters a number (splitmix64).
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15

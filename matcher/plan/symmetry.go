@@ -17,10 +17,13 @@ func symmetry(p *matcher.Plan) {
 		symmetryBetween(p)
 		return
 	}
-	a := newAutomorphisms(p.Query, newMapper(p, p.Query.Conditions))
-	a.all = a.mapper.coloursApart(nil)
-	p.Automorphisms = matcher.CountOf(1)
-	n := len(p.Query.Vertices)
+	m, n := newMapper(p, p.Query.Conditions), len(p.Query.Vertices)
+	all := m.coloursApart(nil)
+	if p.Automorphisms = matcher.CountOf(1); distinct(all) == n && !m.hasParallel() {
+		return
+	}
+	a := newAutomorphisms(p.Query, m)
+	a.all = all
 	for i := 0; i < n; i++ {
 		orbit := uint64(1)
 		for j := i + 1; j < n; j++ {

@@ -104,25 +104,19 @@ func (m *maker) begin() bool {
 	n := int(m.g.IDBound())
 	m.left = leastReads
 	m.bits, m.dirty = make([]uint64, n), make([]uint64, (n+63)/64)
-	tests := make([]candidates.Test, len(m.plan.Query.Vertices))
-	for v := range tests {
-		tests[v] = m.Filter.Test(m.plan, v)
-	}
-	all, words := m.Filter.Bits(), m.Filter.Words()
-	for v := range n {
-		if v%pollEvery == 0 && m.stop() {
+	for u := range m.plan.Query.Vertices {
+		if m.stop() {
 			return false
 		}
-		x, of := uint64(0), all[v*words:]
-		for i := range tests {
-			if tests[i].Of(of) {
-				x |= 1 << i
-			}
+		m.Filter.Each(m.plan, u, func(v dyngraph.VertexID) { m.bits[v] |= 1 << u })
+	}
+	for v, x := range m.bits {
+		if v%pollEvery == 0 && m.stop() {
+			return false
 		}
 		if x == 0 {
 			continue
 		}
-		m.bits[v] = x
 		m.dirty[v/64] |= 1 << (v % 64)
 		for i := range m.kinds {
 			if k := &m.kinds[i]; k.wants&x != 0 {
@@ -225,6 +219,7 @@ func (m *maker) sum() bool {
 	for u := range same {
 		same[u] = ^uint64(0)
 	}
+	var from []end // of the kind, at pattern vertices that the data vertex is a candidate of
 	for v, x := range m.bits {
 		if v%pollEvery == 0 && m.stop() {
 			return false
@@ -249,11 +244,15 @@ func (m *maker) sum() bool {
 			if k.wants&x == 0 {
 				continue
 			}
+			from = from[:0]
+			for _, e := range k.ends {
+				if x>>e.of&1 != 0 && m.plan.Query.Edges[e.edge].From == e.of {
+					from = append(from, e)
+				}
+			}
 			m.each(k, dyngraph.VertexID(v), func(of uint64) {
-				for _, e := range k.ends {
-					if x>>e.of&1 != 0 && m.plan.Query.Edges[e.edge].From == e.of {
-						m.Pairs[e.edge] += int(of >> e.other & 1)
-					}
+				for _, e := range from {
+					m.Pairs[e.edge] += int(of >> e.other & 1)
 				}
 			})
 		}
