@@ -122,6 +122,7 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 		defer work.StopWith(ctx, stop)()
 	}
 	view, bound := b.g.View(e.which), int(b.g.IDBound())
+	root, bits, words := w.bits.Test(e.c.plan, w.order.Steps[0].Vertex), w.bits.Bits(), w.bits.Words()
 	var come matcher.SearchProgress
 	b.progress.Begin(&come, bound)
 	defer b.progress.End(&come)
@@ -169,7 +170,7 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 			told, steps := from, s.Steps // what progress knows of
 			for v := from; v < to && !stop.Load() && !s.Tripped && !e.capped.cut.IsDone(); v++ {
 				switch id := dyngraph.VertexID(v); {
-				case !view.HasVertex(id):
+				case !root.Of(bits[v*words:]) || !view.HasVertex(id):
 				case w.countPlan != nil:
 					total = total.Add(s.counter.FromRoot(e.which, w.order.Steps[0].Vertex, id))
 				default:

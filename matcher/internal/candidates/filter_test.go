@@ -232,6 +232,15 @@ func checkFilter(t *testing.T, g *dyngraph.Graph, f *Filter, plans []*matcher.Pl
 		}
 	}
 	for _, p := range plans {
+		for u := range p.Query.Vertices {
+			each := map[dyngraph.VertexID]bool{}
+			f.Each(p, u, func(v dyngraph.VertexID) { each[v] = true })
+			for v := range view.VerticesSeq() {
+				if got := f.Test(p, u).Of(f.Bits()[int(v)*f.Words():]); got != each[v] {
+					t.Fatalf("vertex %s for %s: bit %t, by Each %t", view.Key(v), p.Query.Vertices[u].Label, got, each[v])
+				}
+			}
+		}
 		if got, want := int(*f.Missing(p)), len(p.Query.Vertices)-bits.OnesCount64(fit[p]); exact && got != want ||
 			got > want {
 			t.Fatalf("%d vertices are missing, want %d", got, want)

@@ -201,19 +201,23 @@ func (g *table) countFrom(first int, view dyngraph.View) {
 				continue
 			}
 			row := at * g.stride
-			r := view.Graph().RangeAll(v, s.dir)
-			if s.edge != matcher.AnyLabel {
+			var r dyngraph.Range
+			if s.edge == matcher.AnyLabel {
+				r = view.Graph().RangeAll(v, s.dir)
+			} else {
 				r = view.Graph().Range(v, s.dir, s.edge)
 			}
 			for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
 				for i, w := range nbrs {
-					if ents[i].Staged() && !view.Visible(ents[i].Index()) {
+					var counting []int32
+					if l := view.Label(w); int(l) < len(s.byNbr) {
+						counting = s.byNbr[l]
+					}
+					if len(counting)+len(s.any) == 0 || ents[i].Staged() && !view.Visible(ents[i].Index()) {
 						continue
 					}
-					if l := view.Label(w); int(l) < len(s.byNbr) {
-						for _, c := range s.byNbr[l] {
-							g.add(row+int(c), 1)
-						}
+					for _, c := range counting {
+						g.add(row+int(c), 1)
 					}
 					for _, c := range s.any {
 						g.add(row+int(c), 1)

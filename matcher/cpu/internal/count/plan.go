@@ -226,8 +226,10 @@ func (s *Plan) quotient(index int, b *partition, conflicts []uint32, f candidate
 			q.filters[v] = s.filterOf(m, f)
 		}
 	}
-	same := s.sameEdges(b)
+	same, most := s.sameEdges(b), make([]int, n)
 	for i, e := range p.Query.Edges {
+		most[b.blockOf[e.From]]++
+		most[b.blockOf[e.To]]++
 		q.isFirst[i] = !slices.ContainsFunc(same[i], func(k int) bool { return s.rank[k] < s.rank[i] })
 		q.Adj[b.blockOf[e.From]] |= 1 << b.blockOf[e.To]
 		q.Adj[b.blockOf[e.To]] |= 1 << b.blockOf[e.From]
@@ -259,6 +261,9 @@ func (s *Plan) quotient(index int, b *partition, conflicts []uint32, f candidate
 				to.kind = s.wildcard(labeladj.Wildcard{Dirs: 1 << to.Dir, Edge: to.Label, Nbr: l}, to.tests)
 			}
 			q.tests[i] = to.tests
+			if q.Edges[x] == nil {
+				q.Edges[x] = make([]Edge, 0, most[x])
+			}
 			q.Edges[x] = append(q.Edges[x], to)
 		}
 	}
