@@ -236,7 +236,8 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 		c.rows = program.CompileRows(p, b.filter, cols, b.apart)
 		c.rowsAll = program.Compile(p, &p.Static, b.filter, cols, p.Query.Unit == matcher.Subgraphs)
 		c.countAll = program.Compile(p, &p.Static, b.filter, cols, c.countPlan == nil)
-		if p.Query.Emit == matcher.EmitCounts && p.ForBatches() && !dormant && !p.Query.ReadsVertices() { // views know labels alone
+		counted := p.Query.Emit == matcher.EmitCounts && p.ForBatches() && !dormant
+		if counted && !p.Query.ReadsVertices() { // views know labels alone
 			c.views = b.views.Compile(c.countPlan)
 		}
 		b.plans[p] = c

@@ -396,7 +396,8 @@ func (f *Filter) Class(p *matcher.Plan, v int) int { return f.plans[p].classes[v
 // Fit returns how many data vertices are candidates of pattern vertex v. The plan must have been given to Prepare.
 func (f *Filter) Fit(p *matcher.Plan, v int) int { return f.classes[f.plans[p].classes[v]].fit }
 
-// Each calls do with the data vertices that have the bit of a vertex of a plan. The plan must have been given to Prepare.
+// Each calls do with the data vertices that have the bit of a vertex of a plan. The plan must have been given to
+// Prepare.
 func (f *Filter) Each(p *matcher.Plan, v int, do func(dyngraph.VertexID)) {
 	c := &f.classes[f.plans[p].classes[v]]
 	if c.table == nil || c.fit == 0 {

@@ -237,7 +237,8 @@ func checkFilter(t *testing.T, g *dyngraph.Graph, f *Filter, plans []*matcher.Pl
 			f.Each(p, u, func(v dyngraph.VertexID) { each[v] = true })
 			for v := range view.VerticesSeq() {
 				if got := f.Test(p, u).Of(f.Bits()[int(v)*f.Words():]); got != each[v] {
-					t.Fatalf("vertex %s for %s: bit %t, by Each %t", view.Key(v), p.Query.Vertices[u].Label, got, each[v])
+					t.Fatalf("vertex %s for %s: bit %t, by Each %t", view.Key(v), p.Query.Vertices[u].Label, got,
+						each[v])
 				}
 			}
 		}
