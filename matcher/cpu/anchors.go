@@ -141,31 +141,35 @@ func (a *anchors) groupTasks(phase uint64, tasks [][]task) {
 		}
 		fits := a.b.anchors.Of(g.From, g.Edge, g.To).List
 		many := len(fits) > manyFits
-		for k := range fits {
+		for k, together := 0, 1; k < len(fits); k += together {
 			f := &fits[k].Of
-			if many && f.how == byGroup && !f.hasViews && !a.b.anyFits(f, g, int(phase&1)) {
+			orders := f.c.count
+			if together = 1; f.c.each != nil { // lists that one order of a net edge reads are read by the others, too
+				orders = f.c.each
+				for k+together < len(fits) && fits[k+together].Of.c == f.c {
+					together++
+				}
+			}
+			if many && f.how == byGroup && !f.hasViews && together == 1 && !a.b.anyFits(f, g, int(phase&1)) {
 				continue // without a look at the plan
 			}
 			if f.c.asked.round != a.round {
 				continue
 			}
-			orders := f.c.count
-			if f.c.each != nil {
-				orders = f.c.each
-			}
-			o := orders[fits[k].Order]
 			for _, r := range f.c.asked.requests {
-				req := &a.reqs[r]
-				grown := a.b.viewsAt(req, phase) != nil
-				ts, x, y := tasks[r], &o.Steps[0], &o.Steps[1]
+				ts, grown := tasks[r], a.b.viewsAt(&a.reqs[r], phase) != nil
 				for i, p := range pairs {
 					order := uint32(0)
 					if len(places) > 0 { // some plan needs them, or the label has parallel edges
 						order = places[i]
 					}
-					if grown || x.Test.Of(bits[int(p.From)*words:]) && y.Test.Of(bits[int(p.To)*words:]) &&
-						a.b.meets(o.AnchorTest, order) {
-						ts = append(ts, task{o: o, NetPair: p, net: order, label: g.Edge})
+					for j := k; j < k+together; j++ {
+						o := orders[fits[j].Order]
+						x, y := &o.Steps[0], &o.Steps[1]
+						if grown || x.Test.Of(bits[int(p.From)*words:]) && y.Test.Of(bits[int(p.To)*words:]) &&
+							a.b.meets(o.AnchorTest, order) {
+							ts = append(ts, task{o: o, NetPair: p, net: order, label: g.Edge})
+						}
 					}
 				}
 				tasks[r] = ts

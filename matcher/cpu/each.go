@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// stepWorth is how many steps of counting take the time of a step of an enumeration, which maps more vertices in
-	// one.
-	stepWorth = 3
+	// stepWorth is how many steps of counting take the time of a step of an enumeration.
+	stepWorth = 1
 	// leastCompared is the number of steps of counting from which on the two are compared.
 	leastCompared = 1 << 10
-	// mostOver is how many times the steps of counting, as rehearsed, an enumeration may make.
-	mostOver = 4
+	// mostOver is how many times the steps of counting, as rehearsed, an enumeration may make, and leastOver how many
+	// steps more: some anchors take more than all others together.
+	mostOver, leastOver = 16, 1 << 17
 )
 
 // enumerates has a plan's batches searched match by match, if from these tasks that takes less than the counting that
@@ -73,7 +73,7 @@ func (b *Backend) guard(c *compiled, anchors int) uint64 {
 	if b.guards > 0 {
 		return b.guards
 	}
-	return (leastTrial + uint64(mostOver*c.keep.before.per()*float64(anchors))) << c.reprieves
+	return (leastOver + uint64(mostOver*c.keep.before.per()*float64(anchors))) << c.reprieves
 }
 
 // judgeEach decides whether a plan is enumerated again, after an enumeration reached its limit. tried is its number of

@@ -36,11 +36,19 @@ type frame struct {
 	ents  [][]dyngraph.Entry
 	joins []neighbors.Source
 
+	// Of a search by vertices alone: the lists of the first back edges, of which so many hold their intersection with
+	// those before.
+	prefix   []operand
+	prefixes int
+
 	readFrame
 }
 
 // fill makes f hold the admitted candidates of a simple step; false ends the search.
 func (s *Search) fill(d int, st *program.Step, f *frame) bool {
+	if s.vertices {
+		return s.fillVertices(st, f)
+	}
 	kept := uint32(0) // back edges whose step has the image that it had
 	if f.valid {
 		for k := range st.Back {

@@ -94,6 +94,13 @@ func (s *Search) jumped(d int) {
 	}
 }
 
+// mapped counts partial matches up to step d whose next step was mapped in one go with it.
+func (s *Search) mapped(d, n int) {
+	if s.profile.orders != nil {
+		s.profile.of(s.order).Steps[d].Mapped += uint64(n)
+	}
+}
+
 // extendSpecial is what extendWithin does first for a search that is profiled or that jumps; done tells that nothing is
 // left to do.
 func (s *Search) extendSpecial(d int, lo, hi uint32) (done, going bool) {

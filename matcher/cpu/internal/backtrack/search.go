@@ -34,6 +34,9 @@ type Search struct {
 	lists       neighbors.Lists
 	suffixes    suffixes
 	intersecter neighbors.Intersecter
+	visible     visible
+	free        []dyngraph.VertexID // scratch of countLastTwo, like less
+	less        []program.Less
 
 	mode    matcher.Want
 	Found   uint64           // matches, when they are counted one by one
@@ -44,6 +47,8 @@ type Search struct {
 	work.Worker
 	base  int  // steps before it belong to another worker
 	jumps bool // see jump.go
+	// vertices tells that matches are counted without the data edges of their back edges.
+	vertices bool
 	// special tells that extendSpecial is asked first: the search jumps, or is profiled.
 	special bool
 	profile profiler
@@ -76,6 +81,9 @@ func (s *Search) Start(o *program.Order) *program.Order {
 	s.order, s.class, s.Stopped, s.Tripped = o, nil, false, false
 	s.jump(s.shared.Jumps && !o.GoesOn() && o.Parent == nil)
 	s.edges, s.pairs = s.row[len(o.Plan.Query.Vertices):], s.maybePairs()
+	if s.vertices = s.countsVertices(o); s.vertices {
+		s.visible.start(&s.Admission)
+	}
 	if o.Columns != nil {
 		s.startReading(o)
 	}
@@ -83,7 +91,7 @@ func (s *Search) Start(o *program.Order) *program.Order {
 		s.frames = append(s.frames, frame{})
 	}
 	for i := range s.frames[:o.Slots] {
-		s.frames[i].valid = false
+		s.frames[i].valid, s.frames[i].prefixes = false, 0
 	}
 	return o
 }
@@ -155,6 +163,9 @@ func (s *Search) extendWithin(d int, lo, hi uint32) bool {
 		if done, going := s.extendSpecial(d, lo, hi); done {
 			return going
 		}
+	}
+	if s.vertices {
+		return s.extendVertices(d, lo, hi)
 	}
 	if d == len(s.order.Steps) {
 		switch o := s.order; {
@@ -238,6 +249,9 @@ func (s *Search) remembers(d int) bool {
 // bindEntry maps a step to a candidate of its frame, and its back edges with it.
 func (s *Search) bindEntry(d int, st *program.Step, f *frame, i int) {
 	s.bind(d, f.nbr[i])
+	if s.vertices {
+		return
+	}
 	for k := range st.Back {
 		s.edges[st.Back[k].Edge] = uint32(f.ent[k][i].Index())
 	}

@@ -58,6 +58,7 @@ func (s *Search) Attach(h *Shared, stop *atomic.Bool, mode matcher.Want) {
 	s.Admission.Attach(h.Graph, h.Delta, h.Filter)
 	s.NextRequest(mode)
 	s.lists.Attach(h.Graph, h.Filter, h.Neighbors)
+	s.visible.begin()
 	s.suffixes.attach(h)
 	s.profile = profiler{}
 	if h.Profile != nil {

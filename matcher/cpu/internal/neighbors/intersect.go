@@ -1,6 +1,10 @@
 package neighbors
 
-import "motifd/dyngraph"
+import (
+	"slices"
+
+	"motifd/dyngraph"
+)
 
 // Intersecter intersects neighbor lists, which ascend without repetition (DESIGN A7). The method depends on the
 // lengths, as measured by BenchmarkIntersect: mergeBlocks reads both lists, the longer one by blocks, and counts the
@@ -98,6 +102,41 @@ func mergeBlocks(a, b []dyngraph.VertexID, inA, inB []uint32) (n int) {
 	}
 	return n
 }
+
+// Common returns the common members of a and b, ascending, in memory that may be a's, not b's. a should be the shorter
+// list.
+func Common(into, a, b []dyngraph.VertexID) []dyngraph.VertexID {
+	into = slices.Grow(into[:0], len(a))[:len(a)]
+	n, j := 0, 0
+	if len(b) >= galloping*len(a) || len(b) < readBlock {
+		for _, w := range a {
+			if j = Seek(b, j, w); j == len(b) {
+				break
+			}
+			if b[j] == w {
+				into[n] = w
+				n++
+			}
+		}
+		return into[:n]
+	}
+	last := len(b) - readBlock
+	for _, w := range a {
+		for j < last && b[j+readBlock-1] < w {
+			j += readBlock
+		}
+		j = min(j, last) // all before are less
+		c := (*[readBlock]dyngraph.VertexID)(b[j:])
+		same := isSame(c[0], w) | isSame(c[1], w) | isSame(c[2], w) | isSame(c[3], w) |
+			isSame(c[4], w) | isSame(c[5], w) | isSame(c[6], w) | isSame(c[7], w)
+		into[n] = w
+		n += same
+	}
+	return into[:n]
+}
+
+// isSame is 1 if x is w, else 0.
+func isSame(x, w dyngraph.VertexID) int { return int((uint64(x^w) - 1) >> 63) }
 
 // isLess is 1 if x is less than w, else 0.
 func isLess(x, w dyngraph.VertexID) int { return int((uint64(x) - uint64(w)) >> 63) }

@@ -54,6 +54,14 @@ func TestIntersectionAgainstEveryPair(t *testing.T) {
 			}
 			inA, inB := m.Of(a, b)
 			same("the chosen way", inA, inB)
+			var common []dyngraph.VertexID
+			for _, k := range wantA {
+				common = append(common, a[k])
+			}
+			own := slices.Clone(a) // which is written over
+			if got := Common(own, own, b); !slices.Equal(got, common) {
+				t.Fatalf("Common of %v and %v: %v, want %v", a, b, got, common)
+			}
 			for _, way := range []struct {
 				name      string
 				intersect func(a, b []dyngraph.VertexID, inA, inB []uint32) int

@@ -17,6 +17,8 @@ type Order struct {
 	AnchorTest *truths.Test
 	Steps      []Step
 	Slots      int // frames that the steps take; see Step.Slot
+	// VerticesOnly tells that a match is known by the images of its vertices: all steps are Simple, and none is Tested.
+	VerticesOnly bool
 	// SortedTail is the number of last pattern vertices by which rows that agree in all others are found in ascending
 	// order.
 	SortedTail int
@@ -133,7 +135,7 @@ func compile(p *matcher.Plan, m *matcher.Member, f candidates.Source, keys *List
 		at[from.Vertex] = i
 		class := f.Class(p, from.Vertex)
 		s := Step{Vertex: from.Vertex, Slot: i, Test: f.Test(p, from.Vertex), Simple: true}
-		for _, b := range from.Back {
+		for _, b := range slices.SortedStableFunc(slices.Values(from.Back), bySteps) {
 			nb := BackEdge{Edge: b.Edge, Step: b.Step, Label: b.Label, Dir: b.Dir, Either: b.Either,
 				Labels: labelsOf(b.Label), NeighborLabel: p.VertexLabels[from.Vertex], Test: f.EdgeTest(p, b.Edge)}
 			s.HasOwn = s.HasOwn || nb.Test != nil
@@ -193,8 +195,13 @@ func compile(p *matcher.Plan, m *matcher.Member, f candidates.Source, keys *List
 	if symmetric {
 		c.findWindows()
 	}
+	c.VerticesOnly = c.Variants == nil &&
+		!slices.ContainsFunc(c.Steps, func(s Step) bool { return !s.Simple || s.Tested || s.EdgeLess != nil })
 	return c
 }
+
+// bySteps compares back edges by the step that they lead to.
+func bySteps(a, b matcher.BackEdge) int { return a.Step - b.Step }
 
 // formOf returns the form of an order's matches under an automorphism, given as a Form's Columns.
 func (o *Order) formOf(columns []int) Form {
