@@ -397,7 +397,8 @@ func (s *Search) meet(into []dyngraph.VertexID, st *program.Step, a *operand, by
 	}
 	inA, inB := s.intersecter.Of(a.nbr, b.nbr)
 	for i, p := range inA {
-		if (a.plain || s.AdmitsListed(by, a.List.Entries[p])) && (b.plain || s.AdmitsListed(of, b.List.Entries[inB[i]])) {
+		if (a.plain || s.AdmitsListed(by, a.List.Entries[p])) &&
+			(b.plain || s.AdmitsListed(of, b.List.Entries[inB[i]])) {
 			into[n] = a.nbr[p]
 			n++
 		}
