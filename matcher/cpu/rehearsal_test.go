@@ -32,6 +32,7 @@ func TestCountsMatchByMatchAgainstReference(t *testing.T) {
 		}
 		ref, fast := reference.New(), New(Options{Threads: 1 + rng.IntN(3)})
 		fast.eachs, fast.spaces, fast.work.ShareEvery = true, rng.IntN(2) == 0, 1
+		fast.shared.Options.TailCounts = rng.IntN(3)
 		x := matchertest.NewBenchOf(t, c.Graph(), plan.New(), c.Queries, ref, fast)
 		for _, batch := range c.Batches {
 			x.Stage(batch)
@@ -89,7 +90,7 @@ func TestRehearsedPlansAgainstTextbook(t *testing.T) {
 		require.NoError(t, err)
 		x.g.Commit()
 		require.NoError(t, x.b.Load(x.g))
-		x.b.eachs = rng.IntN(3) > 0
+		x.b.eachs, x.b.shared.Options.TailCounts = rng.IntN(3) > 0, rng.IntN(4)
 		x.prepare(q)
 		of := x.b.plans[x.plan]
 		before := of.each != nil

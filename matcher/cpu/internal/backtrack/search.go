@@ -35,6 +35,7 @@ type Search struct {
 	suffixes    suffixes
 	intersecter neighbors.Intersecter
 	visible     visible
+	tails       tails
 	free        []dyngraph.VertexID // scratch of countLastTwo, like less
 	less        []program.Less
 

@@ -22,6 +22,8 @@ type Options struct {
 	// LaneLeast is the least length of a list that gets a lane, which is then used whatever it saves; 0 is the
 	// constant.
 	LaneLeast int
+	// TailCounts bounds the counts of the tail of an order; 0 is the constant.
+	TailCounts int
 }
 
 // Shared is what the searches of a backend share.
@@ -59,6 +61,7 @@ func (s *Search) Attach(h *Shared, stop *atomic.Bool, mode matcher.Want) {
 	s.NextRequest(mode)
 	s.lists.Attach(h.Graph, h.Filter, h.Neighbors)
 	s.visible.begin()
+	s.tails.room = s.tails.room[:0]
 	s.suffixes.attach(h)
 	s.profile = profiler{}
 	if h.Profile != nil {

@@ -25,6 +25,21 @@ func (s *Search) extendVertices(d int, lo, hi uint32) bool {
 	if d == len(s.order.Steps) {
 		return s.match()
 	}
+	t := s.order.Tail
+	var e *tailEntry // what is known of the tail, if its root is mapped
+	if t != nil && t.Root < d && d <= t.From && (d == s.base || d >= t.From-1) {
+		switch e = s.tail(t); {
+		case e == nil:
+			return false
+		case e.long:
+			e = nil
+		case e.total == 0:
+			return true
+		case d == t.From && lo == 0 && hi == unbounded:
+			s.Found += s.beside(t, e, -1)
+			return s.Step()
+		}
+	}
 	st := &s.order.Steps[d]
 	f := &s.frames[st.Slot]
 	if !s.fillVertices(st, f) {
@@ -41,6 +56,9 @@ func (s *Search) extendVertices(d int, lo, hi uint32) bool {
 		to = neighbors.Seek(f.nbr, from, dyngraph.VertexID(hi))
 	}
 	from, to = s.between(st.Less, f.nbr, from, to)
+	if e != nil && d == t.From-1 {
+		return s.countToTail(d, st, f.nbr[from:to], t, e)
+	}
 	switch len(s.order.Steps) - d {
 	case 1:
 		return s.countLast(st, f.nbr[from:to])
@@ -60,6 +78,13 @@ func (s *Search) extendVertices(d int, lo, hi uint32) bool {
 			continue
 		}
 		s.Images[d] = w
+		if t != nil && t.Root == d {
+			if e := s.tail(t); e == nil {
+				return false
+			} else if e.total == 0 {
+				continue
+			}
+		}
 		if s.Asked(s.Steps) {
 			s.share(d)
 		}
@@ -220,6 +245,7 @@ type visible struct {
 	sign    dyngraph.Sign
 	which   dyngraph.Which
 	anchor  uint32
+	staged  bool // set when a list was read that has staged edges, or may have
 }
 
 type visibleList struct {
@@ -271,13 +297,15 @@ func (s *Search) list(j *operand, b *program.BackEdge, st *program.Step) {
 	e := &c.entries[key*0x9e3779b97f4a7c15>>(64-visibleBits)]
 	if e.key == key && (e.number == c.last || e.number == c.batch) {
 		j.nbr, j.plain, j.size = e.vertices, true, len(e.vertices)
+		c.staged = c.staged || e.number != c.batch
 		return
 	}
 	j.plain = false
 	if j.List, j.Range, j.Built = s.lists.Peek(v, b, st); !j.Built {
-		j.size = j.Range.AtMost()
+		j.size, c.staged = j.Range.AtMost(), true
 		return
 	}
+	c.staged = c.staged || j.List.Staged
 	j.nbr, j.size = j.List.Vertices, len(j.List.Vertices)
 	if !j.List.Staged {
 		j.plain = true

@@ -19,6 +19,7 @@ type Order struct {
 	Slots      int // frames that the steps take; see Step.Slot
 	// VerticesOnly tells that a match is known by the images of its vertices: all steps are Simple, and none is Tested.
 	VerticesOnly bool
+	Tail         *Tail // of such an order, or nil
 	// SortedTail is the number of last pattern vertices by which rows that agree in all others are found in ascending
 	// order.
 	SortedTail int
@@ -197,6 +198,9 @@ func compile(p *matcher.Plan, m *matcher.Member, f candidates.Source, keys *List
 	}
 	c.VerticesOnly = c.Variants == nil &&
 		!slices.ContainsFunc(c.Steps, func(s Step) bool { return !s.Simple || s.Tested || s.EdgeLess != nil })
+	if c.VerticesOnly && symmetric { // as orders are that only count
+		c.Tail = keys.tailOf(c)
+	}
 	return c
 }
 

@@ -14,6 +14,7 @@ type ListKeys struct {
 	Readers     [][]ListReader // by class: the lists that its candidate bits decide
 	AnyNeighbor bool           // some lists hold neighbors of any label
 	suffixes    map[suffixKey]uint32
+	tails       map[string]uint32
 	mayRead     [64]uint64 // bitmap by readerHash
 }
 
