@@ -11,8 +11,6 @@ import (
 )
 
 const (
-	// stepWorth is how many steps of counting take the time of a step of an enumeration.
-	stepWorth = 1
 	// leastCompared is the number of steps of counting from which on the two are compared.
 	leastCompared = 1 << 10
 	// mostOver is how many times the steps of counting, as rehearsed, an enumeration may make, and leastOver how many
@@ -24,7 +22,7 @@ const (
 // the searcher has just done (DESIGN A24). In a small pattern of one label, most vertices are joined, so a count has
 // few independent parts to multiply. Symmetry and shared last steps save an enumeration most of its work.
 func (b *Backend) enumerates(s *searcher, c *compiled, tasks []task) bool {
-	most := s.Steps / stepWorth
+	most := s.Steps
 	if b.eachs {
 		most = math.MaxUint64
 	} else if s.Steps < leastCompared {
@@ -80,7 +78,7 @@ func (b *Backend) guard(c *compiled, anchors int) uint64 {
 // steps, counted is the number that counting took in its place. If counting was no cheaper, the limit doubles.
 // Otherwise the plan is counted from now on.
 func (c *compiled) judgeEach(tried, counted uint64) {
-	if counted >= stepWorth*tried {
+	if counted >= tried {
 		c.reprieves++
 		return
 	}

@@ -288,7 +288,7 @@ func TestS11BudgetEndsACountWithinAnAnchor(t *testing.T) {
 	matchertest.NotUnderRace(t, "it counts for half a minute; TestS7OneHubEdgeIsShared has workers that share a count")
 	for _, label := range []string{"E", ""} {
 		for _, threads := range []int{1, 4} {
-			graph, insert, q := hubClique(6, 50, label)
+			graph, insert, q := hubClique(6, 60, label)
 			x := newBench(t, graph, q, Options{Threads: threads, TempFiles: tempfile.In(t.TempDir())})
 			done := x.stage(insert)
 			all, some := x.total(matcher.WantCount, 0), x.total(matcher.WantCount, 1)

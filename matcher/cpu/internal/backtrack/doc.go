@@ -7,7 +7,7 @@
 // which another worker's Search resumes. Special cases of the general step: a suffix is remembered by the image of
 // its root in a Memo (memoisation of sub-results, as in CaLiG and tree-decomposition joins), and a capped request may
 // go over to CanonicalSearch, which finds rows in canonical order and stops (conflict-directed backjumping; Prosser,
-// 1993).
+// 1993). A count needs no data edges where nothing compares or tests them: vertices.go and tail.go.
 //
 // Rows go into the concrete Sorter and not through an interface: a search writes suffixes of up to millions of rows
 // straight into the Sorter's block (rows.go), without a call for each row.

@@ -242,6 +242,7 @@ type visible struct {
 	room    []dyngraph.VertexID // of lists without some of their vertices
 	last    uint64              // number of the last anchor, or batch
 	batch   uint64
+	cleared uint64 // the last one in which there was no entry
 	sign    dyngraph.Sign
 	which   dyngraph.Which
 	anchor  uint32
@@ -258,11 +259,16 @@ const (
 	visibleBits = 8
 	// mostVisible is the longest list that is copied.
 	mostVisible = 1 << 10
+	// mostKeptVisible is the number of anchors and batches after which the lists of all before are let go.
+	mostKeptVisible = 1 << 12
 )
 
 // begin makes the cache ready for another batch.
 func (c *visible) begin() {
-	c.last++
+	if c.last++; c.last-c.cleared > mostKeptVisible {
+		c.cleared = c.last
+		clear(c.entries)
+	}
 	c.batch, c.room = c.last, c.room[:0]
 }
 
