@@ -116,6 +116,10 @@ func (s *Search) weigh(t *program.Tail, e *tailEntry) bool {
 	}
 	order, hungry, special, found, from := s.order, s.Hungry, s.special, s.Found, len(s.tails.room)
 	s.order, s.Hungry, s.special, s.visible.staged = t.Order, nil, false, false
+	for i := t.From; i < len(order.Steps); i++ { // it would not be seen whether what they hold has staged edges
+		f := &s.frames[order.Steps[i].Slot]
+		f.valid, f.prefixes = false, 0
+	}
 	going := s.weighFrom(t, t.From)
 	e.total, s.Found = s.Found-found, found
 	s.order, s.Hungry, s.special = order, hungry, special
