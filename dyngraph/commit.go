@@ -150,7 +150,7 @@ func (g *Graph) findSlot(from, to VertexID, l LabelID, id string) (at int, atTo,
 	if !g.opt.Directed {
 		back = Out
 	}
-	const near = leafSize // in so many entries it is found as fast as the other end's number is
+	const near = leafSize // entries in which it is found as fast as the other end's number is
 	row, nbr := rowKey(from, Out, l), to
 	if d := g.Degree(from, Out); d > near && g.Degree(to, back) < d {
 		row, nbr, atTo = rowKey(to, back, l), from, true

@@ -12,7 +12,7 @@ type dictionary struct {
 	depth   uint8
 	n       int
 	slots   int   // a table with as many is split, not doubled,
-	deepest uint8 // unless so many bits lead to it
+	deepest uint8 // unless it lies that many bits deep
 	warmth  uint64
 }
 

@@ -66,7 +66,7 @@ func (p *pma) allot(total, leaves int) {
 	p.n = total
 }
 
-// roomFor is how many leaves an array of so many has room for.
+// roomFor returns the number of leaves for which an array of some leaves has room.
 func roomFor(leaves int) int { return leaves + leaves/8 }
 
 // foresee has memory made for an array that will be written anew before long, and lets go of it when that is no

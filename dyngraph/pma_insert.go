@@ -60,7 +60,7 @@ func (p *pma) insertAt(ops []slot, at []int) {
 	p.trim()
 }
 
-// takes tells whether a window may hold so many more entries. The root may.
+// takes reports whether a window may hold a number of entries more. The root may.
 func (p *pma) takes(level, a, b, more int) bool {
 	if level == 0 {
 		return int(p.count[a])+more <= maxLeaf

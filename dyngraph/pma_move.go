@@ -82,7 +82,7 @@ type mover struct {
 	at, quota     int // the next slot, and the one at which its leaf ends
 }
 
-// moveTo starts to write that many entries into so many leaves from the first one on.
+// moveTo starts to write a total number of entries into a number of leaves, from the leaf first on.
 func (p *pma) moveTo(first, leaves, total int) mover {
 	m := mover{p: p, first: first, leaves: leaves, total: total, done: -1}
 	m.next()

@@ -19,7 +19,7 @@ type SearchProgress struct {
 	done atomic.Int64
 }
 
-// Begin takes note of a search from so many anchors, of which none is done. s must not be in use.
+// Begin takes note of a search from a number of anchors, of which none is done. s must not be in use.
 func (p *Progress) Begin(s *SearchProgress, anchors int) {
 	s.all = anchors
 	s.done.Store(0)

@@ -29,7 +29,7 @@ func (s *rowSearch) large(sign dyngraph.Sign) bool {
 	return b.opt.Threads > 1 && b.perNet[program.SignIndex(sign)]*uint64(len(s.nets)) >= atOnce*b.work.ShareEvery
 }
 
-// note takes note of the steps that a search for rows made, of so many net edges.
+// note takes note of the steps that a search for rows of a number of net edges made.
 func (s *rowSearch) note(sign dyngraph.Sign, nets int) {
 	steps := uint64(0)
 	for i := range s.of {

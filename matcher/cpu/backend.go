@@ -110,8 +110,8 @@ type Backend struct {
 
 	perNet [2]uint64 // by side: steps that the last search for rows made for a net edge
 
-	alone uint64 // aloneSteps, or fewer in tests
-	joint bool   // some plans are searched together; see lengths
+	alone    uint64 // aloneSteps, or fewer in tests
+	together bool   // some plans are searched together; see lengths
 
 	mu   sync.Mutex
 	idle []*searcher // workers between searches, with their caches

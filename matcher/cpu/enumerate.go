@@ -202,7 +202,7 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 			rows.Drop()
 		}
 		e.all.Join(rows)
-		e.result.Count = e.result.Count.Add(total).Add(matcher.CountOf(s.Found))
+		e.result.Count = e.result.Count.Add(total).Add(s.Counted())
 		e.result.Steps += s.Steps
 		e.result.SearchNS += took
 		if s.Witness != nil && e.result.Witness == nil {

@@ -23,7 +23,7 @@ type lengths struct {
 
 // findLengths finds, among the plans of Prepare, those that are variants of one query.
 func (b *Backend) findLengths(plans []*matcher.Plan) {
-	b.joint = false
+	b.together = false
 	for from := 0; from < len(plans); {
 		of := plans[from].Query.VariantOf()
 		to := from + 1
@@ -43,7 +43,7 @@ func (b *Backend) setLengths(plans []*matcher.Plan) {
 		parts = append(parts, b.plans[p])
 	}
 	if old := parts[0].lengths; old != nil && slices.Equal(old.parts, parts) {
-		b.joint = true
+		b.together = true
 		return
 	}
 	for _, c := range parts {
@@ -71,7 +71,7 @@ func (b *Backend) setLengths(plans []*matcher.Plan) {
 		}
 		c.lengths, c.length = l, i
 	}
-	b.joint = true
+	b.together = true
 }
 
 // isListed reports whether the plan's matches are found one by one in batches without revised vertices.
@@ -82,7 +82,7 @@ func (c *compiled) isListed() bool {
 // leaders returns, by request, the one whose search finds its matches, too, or -1 where it is searched by itself; nil
 // if all are.
 func (b *Backend) leaders(reqs []matcher.Request, want matcher.Want) []int {
-	if !b.joint {
+	if !b.together {
 		return nil
 	}
 	var leaders []int

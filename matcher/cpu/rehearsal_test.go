@@ -32,7 +32,7 @@ func TestCountsMatchByMatchAgainstReference(t *testing.T) {
 		}
 		ref, fast := reference.New(), New(Options{Threads: 1 + rng.IntN(3)})
 		fast.eachs, fast.spaces, fast.work.ShareEvery = true, rng.IntN(2) == 0, 1
-		fast.shared.Options.TailCounts = rng.IntN(3)
+		fast.shared.Options.TailCounts, fast.shared.Options.MostFound = rng.IntN(3), rng.Uint64N(3)
 		x := matchertest.NewBenchOf(t, c.Graph(), plan.New(), c.Queries, ref, fast)
 		for _, batch := range c.Batches {
 			x.Stage(batch)
@@ -91,6 +91,7 @@ func TestRehearsedPlansAgainstTextbook(t *testing.T) {
 		x.g.Commit()
 		require.NoError(t, x.b.Load(x.g))
 		x.b.eachs, x.b.shared.Options.TailCounts = rng.IntN(3) > 0, rng.IntN(4)
+		x.b.shared.Options.MostFound = rng.Uint64N(3)
 		x.prepare(q)
 		of := x.b.plans[x.plan]
 		before := of.each != nil

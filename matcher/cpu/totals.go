@@ -330,7 +330,7 @@ func (r *tasksRun) worker() {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	result, found := r.result, matcher.CountOf(s.Found)
+	result, found := r.result, s.Counted()
 	if !r.each.IsZero() {
 		found = found.Mul(r.each)
 	}

@@ -15,7 +15,7 @@ type Flood struct {
 	Matches      uint64
 }
 
-// NewFlood makes one with so many matches, or few more.
+// NewFlood makes one with a number of matches, or few more.
 func NewFlood(matches int) *Flood {
 	f := &Flood{Query: &matcher.Query{Name: "flood", Version: 1}}
 	for i, l := range []string{"D", "B", "A", "C"} {

@@ -55,7 +55,7 @@ func (m *merge) sift(i int) {
 	}
 }
 
-// append appends the next rows to dst, at most so many.
+// append appends the next rows to dst, at most most.
 func (m *merge) append(dst []uint32, most int) ([]uint32, error) {
 	for most > 0 && len(m.heads) > 0 {
 		c := m.heads[0]

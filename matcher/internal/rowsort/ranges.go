@@ -29,8 +29,8 @@ const (
 	rangeSlack = 4
 )
 
-// Ranges cuts the merge of the first most rows into ranges that take about so many bytes of memory each, but not so
-// little that most of the work is to open runs. It returns nil when it does not pay to share the merge.
+// Ranges cuts the merge of the first most rows into ranges that take about memory bytes each, but not so little that
+// most of the work is to open runs. It returns nil when it does not pay to share the merge.
 func (s *Sorted) Ranges(memory int, most uint64) []*Range {
 	target := uint64(max(min(memory/(4*s.Layout.Width()), rangeRows+len(s.runs)*packedWords/4), 64*len(s.runs)))
 	if len(s.runs) < 2 || most < 2*target || s.Err != nil {

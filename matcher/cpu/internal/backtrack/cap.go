@@ -109,8 +109,8 @@ func (c *Cap) reached(s *Search) bool {
 	return true
 }
 
-// try makes a canonical search, at most so many steps long; s is the ordinary search that it interrupts. It returns nil
-// when the steps are not enough, and when all searching is to stop.
+// try makes a canonical search with a limit of steps; s is the ordinary search that it interrupts. It returns nil when
+// the steps are not enough, and when all searching is to stop.
 func (c *Cap) try(s *Search, most uint64) *rowsort.Sorter {
 	se := s.shared.take()
 	se.Attach(s.shared, s.Stop, matcher.WantRows)

@@ -1,6 +1,7 @@
 package backtrack
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 
@@ -40,7 +41,8 @@ type Search struct {
 	less        []program.Less
 
 	mode    matcher.Want
-	Found   uint64           // matches, when they are counted one by one
+	Found   uint64           // matches, when they are counted one by one; Counted has all
+	many    matcher.Count    // what was taken off Found
 	Out     *rowsort.Sorter  // of the rows
 	Room    rowsort.Room     // of the next sorter
 	formed  [maxWidth]uint32 // the row at hand, in some form
@@ -69,7 +71,7 @@ type Search struct {
 
 // NextRequest makes the search ready for another request of the same Search. What it remembers of the graph holds on.
 func (s *Search) NextRequest(mode matcher.Want) {
-	s.mode, s.Found, s.Out, s.Witness, s.Cap, s.Silence = mode, 0, nil, nil, nil, nil
+	s.mode, s.Found, s.many, s.Out, s.Witness, s.Cap, s.Silence = mode, 0, matcher.Count{}, nil, nil, nil, nil
 	s.Worker.Begin()
 }
 
@@ -151,7 +153,20 @@ func (s *Search) matches() uint64 {
 	if s.mode == matcher.WantRows && s.Out != nil {
 		return s.Out.Count()
 	}
-	return s.Found
+	return s.Found + s.many.Lo
+}
+
+// Counted returns how many matches were found, when they are counted.
+func (s *Search) Counted() matcher.Count { return s.many.Add(matcher.CountOf(s.Found)) }
+
+// mostFound is what Found has at most after many matches were found at once. What is found at once has as much at most.
+const mostFound = 1 << 62
+
+// foundMany adds matches that were found at once.
+func (s *Search) foundMany(n uint64) {
+	if s.Found += n; s.Found >= cmp.Or(s.shared.Options.MostFound, mostFound) {
+		s.many, s.Found = s.Counted(), 0
+	}
 }
 
 // extend maps the vertex of step d and all after it; false ends the search.

@@ -24,6 +24,9 @@ type Options struct {
 	LaneLeast int
 	// TailCounts bounds the counts of the tail of an order; 0 is the constant.
 	TailCounts int
+	// MostFound bounds the matches that a worker counts in 64 bits, unless they were found one by one; 0 is the
+	// constant.
+	MostFound uint64
 }
 
 // Shared is what the searches of a backend share.

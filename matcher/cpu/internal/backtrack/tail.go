@@ -100,7 +100,7 @@ func (s *Search) countToTail(d int, st *program.Step, nbr []dyngraph.VertexID, t
 		if len(counts) > 0 && counts[0].image == w && !s.IsImage(t.Differ, w) {
 			less -= counts[0].n
 		}
-		s.Found += less
+		s.foundMany(less)
 		mapped++
 	}
 	s.mapped(d, mapped)

@@ -36,7 +36,7 @@ func (s *Search) extendVertices(d int, lo, hi uint32) bool {
 		case e.total == 0:
 			return true
 		case d == t.From && lo == 0 && hi == unbounded:
-			s.Found += s.beside(t, e, -1)
+			s.foundMany(s.beside(t, e, -1))
 			return s.Step()
 		}
 	}

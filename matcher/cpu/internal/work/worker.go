@@ -144,7 +144,7 @@ type Sharing struct {
 	Waited int64          // nanoseconds of waiting for other workers
 }
 
-// Asked reports whether a worker that has made so many steps is to look whether to give work away.
+// Asked reports whether a worker that has made a number of steps is to look whether to give work away.
 func (s *Sharing) Asked(steps uint64) bool {
 	return s.Hungry != nil && s.Hungry.Load() > 0 && steps >= s.Next
 }
