@@ -70,13 +70,13 @@ func fields(path string) (map[string]int64, error) {
 		return nil, err
 	}
 	defer f.Close()
-	all := map[string]int64{}
-	for s := bufio.NewScanner(f); s.Scan(); {
+	all, s := map[string]int64{}, bufio.NewScanner(f)
+	for s.Scan() {
 		if of := strings.Fields(s.Text()); len(of) >= 2 {
 			if n, err := strconv.ParseInt(of[1], 10, 64); err == nil {
 				all[of[0]] = n
 			}
 		}
 	}
-	return all, nil
+	return all, s.Err()
 }

@@ -249,7 +249,7 @@ func TestWalksInBatchesAgainstTextbook(t *testing.T) {
 			x.prepare(q)
 			apart := rng.IntN(2) == 0
 			for _, o := range x.b.plans[x.plan].count {
-				o.VerticesOnly = o.VerticesOnly && apart // otherwise few take so many steps that they begin again
+				o.VerticesOnly = o.VerticesOnly && apart // vertices alone take few steps, and few searches begin again
 			}
 		}
 		x.b.trials, x.b.keepsAll = 1, rng.IntN(2) == 0
