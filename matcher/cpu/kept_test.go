@@ -247,7 +247,7 @@ func TestWalksInBatchesAgainstTextbook(t *testing.T) {
 		x := newBench(t, us[:edges], q, Options{Threads: 1 + rng.IntN(2)})
 		if x.b.oneByOnes = rng.IntN(3) == 0; x.b.oneByOnes {
 			x.prepare(q)
-			apart := rng.IntN(2) == 0
+			apart := rng.IntN(8) == 0
 			for _, o := range x.b.plans[x.plan].count {
 				o.VerticesOnly = o.VerticesOnly && apart // vertices alone take few steps, and few searches begin again
 			}
