@@ -36,8 +36,8 @@ type frame struct {
 	ents  [][]dyngraph.Entry
 	joins []neighbors.Source
 
-	// Of a search by vertices alone: the lists of the first back edges. The first prefixes of them have been replaced by
-	// their intersection with all lists before them.
+	// Of a search by vertices alone: the lists of the first back edges. The first prefixes of them have been replaced
+	// by their intersection with all lists before them.
 	prefix   []operand
 	prefixes int
 
