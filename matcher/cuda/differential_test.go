@@ -88,6 +88,46 @@ func withoutWildcards(rng *rand.Rand, c *matchertest.Case) *matchertest.Case {
 	})
 }
 
+// anyCase returns a random case: with parallel edges, with conditions, or with neither.
+func anyCase(rng *rand.Rand) *matchertest.Case {
+	var c *matchertest.Case
+	switch rng.IntN(3) {
+	case 0:
+		c = matchertest.RandomCaseIDs(rng, 4)
+	case 1:
+		c = matchertest.RandomCaseWhere(rng, 4, rng.IntN(2) == 0)
+	default:
+		c = matchertest.RandomCase(rng, 4)
+	}
+	return withoutWildcards(rng, c)
+}
+
+// manyNeighbors returns a random case in whose graph vertices have hundreds of neighbours, over many leaves.
+func manyNeighbors(rng *rand.Rand, vertices, batch int) *matchertest.Case {
+	shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: vertices, Edges: 3 * vertices,
+		Messages: 3*vertices + 100,
+		Labels:   matchertest.Labels{Vertex: []string{"L0", "L1", "L2"}, Edge: []string{"e0", "e1"}}}
+	c := &matchertest.Case{Directed: shape.Directed, Labels: shape.Labels}
+	for i := range 4 {
+		q := matchertest.RandomQueryOf(rng, 2+rng.IntN(5), fmt.Sprint("q", i), shape.Directed, shape.Labels)
+		for j := range q.Vertices {
+			if q.Vertices[j].Label == "" && q.Vertices[j].AnyOf == nil && rng.IntN(4) > 0 {
+				q.Vertices[j].Label = shape.Labels.Vertex[rng.IntN(3)]
+			}
+		}
+		for j := range q.Edges {
+			q.Edges[j].Either = !shape.Directed
+			if q.Edges[j].Label == "" {
+				q.Edges[j].Label, q.Edges[j].AnyOf = shape.Labels.Edge[rng.IntN(2)], nil
+			}
+		}
+		q.Unit = matcher.Unit(rng.IntN(2))
+		c.Queries = append(c.Queries, q)
+	}
+	c.Batches = slices.Collect(slices.Chunk(matchertest.RandomStream(rng, shape), batch))
+	return c
+}
+
 // compared counts what was there to be found where the device was compared: two backends that find nothing agree, too.
 type compared struct{ rows, capped, counts, witnesses, whole int }
 
@@ -193,27 +233,8 @@ func TestP2BackendsAgreeOnParallelEdges(t *testing.T) {
 func TestP2BackendsAgreeOnLargerGraphs(t *testing.T) {
 	var seen compared
 	matchertest.ForSeedsUntil(t, 1+rounds/3, seen.all, func(t *testing.T, rng *rand.Rand) {
-		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 300, Edges: 900, Messages: 1000,
-			Labels: matchertest.Labels{Vertex: []string{"L0", "L1", "L2"}, Edge: []string{"e0", "e1"}}}
-		var queries []*matcher.Query
-		for i := range 4 {
-			q := matchertest.RandomQueryOf(rng, 2+rng.IntN(5), fmt.Sprint("q", i), shape.Directed, shape.Labels)
-			for j := range q.Vertices {
-				if q.Vertices[j].Label == "" && q.Vertices[j].AnyOf == nil && rng.IntN(4) > 0 {
-					q.Vertices[j].Label = shape.Labels.Vertex[rng.IntN(3)]
-				}
-			}
-			for j := range q.Edges {
-				q.Edges[j].Either = !shape.Directed
-				if q.Edges[j].Label == "" {
-					q.Edges[j].Label, q.Edges[j].AnyOf = shape.Labels.Edge[rng.IntN(2)], nil
-				}
-			}
-			q.Unit = matcher.Unit(rng.IntN(2))
-			queries = append(queries, q)
-		}
-		batches := slices.Collect(slices.Chunk(matchertest.RandomStream(rng, shape), 400))
-		play(t, rng, &seen, shape.Directed, queries, batches)
+		c := manyNeighbors(rng, 300, 400)
+		play(t, rng, &seen, c.Directed, c.Queries, c.Batches)
 	})
 }
 

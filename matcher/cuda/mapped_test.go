@@ -3,13 +3,10 @@
 package cuda_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"testing"
 
-	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
 	"motifd/matcher/matchertest"
@@ -49,16 +46,7 @@ func (p *placesUsed) all() bool {
 func TestP2BackendsAgreeOnMappedGraphs(t *testing.T) {
 	var seen placesUsed
 	matchertest.ForSeedsUntil(t, rounds, seen.all, func(t *testing.T, rng *rand.Rand) {
-		var c *matchertest.Case
-		switch rng.IntN(4) {
-		case 0:
-			c = matchertest.RandomCaseIDs(rng, 4)
-		case 1:
-			c = matchertest.RandomCaseWhere(rng, 4, rng.IntN(2) == 0)
-		default:
-			c = matchertest.RandomCase(rng, 4)
-		}
-		c = withoutWildcards(rng, c)
+		c := anyCase(rng)
 		want := cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())})
 		got := newBackendWith(t, rng, mappedOptions(rng))
 		bench := matchertest.NewBenchOf(t, c.Graph(), plan.New(), c.Queries, want, got)
@@ -72,27 +60,11 @@ func TestP2BackendsAgreeOnMappedGraphs(t *testing.T) {
 func TestP2BackendsAgreeOnLargerMappedGraphs(t *testing.T) {
 	var seen placesUsed
 	matchertest.ForSeedsUntil(t, 1+rounds/3, seen.all, func(t *testing.T, rng *rand.Rand) {
-		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 200, Edges: 600, Messages: 700,
-			Labels: matchertest.Labels{Vertex: []string{"L0", "L1", "L2"}, Edge: []string{"e0", "e1"}}}
-		var queries []*matcher.Query
-		for i := range 4 {
-			q := matchertest.RandomQueryOf(rng, 2+rng.IntN(4), fmt.Sprint("q", i), shape.Directed, shape.Labels)
-			for j := range q.Vertices {
-				q.Vertices[j].Label, q.Vertices[j].AnyOf = shape.Labels.Vertex[rng.IntN(3)], nil
-			}
-			for j := range q.Edges {
-				if q.Edges[j].Either = !shape.Directed; q.Edges[j].Label == "" {
-					q.Edges[j].Label, q.Edges[j].AnyOf = shape.Labels.Edge[rng.IntN(2)], nil
-				}
-			}
-			q.Unit = matcher.Unit(rng.IntN(2))
-			queries = append(queries, q)
-		}
+		c := manyNeighbors(rng, 200, 300)
 		want := cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())})
 		got := newBackendWith(t, rng, mappedOptions(rng))
-		bench := matchertest.NewBench(t, shape.Directed, plan.New(), queries, want, got)
-		batches := slices.Collect(slices.Chunk(matchertest.RandomStream(rng, shape), 300))
-		playOn(t, rng, &seen.compared, bench, want, got, batches)
+		bench := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, want, got)
+		playOn(t, rng, &seen.compared, bench, want, got, c.Batches)
 		seen.add(got.(*cuda.Backend).GraphPlace())
 	})
 }

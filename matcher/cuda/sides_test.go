@@ -50,16 +50,7 @@ func TestP2SidesAgree(t *testing.T) {
 	shared := 0 // searches after which the last of three devices had work
 	all := func() bool { return seen.all() && shared >= 3 }
 	matchertest.ForSeedsUntil(t, rounds, all, func(t *testing.T, rng *rand.Rand) {
-		var c *matchertest.Case
-		switch rng.IntN(3) {
-		case 0:
-			c = matchertest.RandomCaseIDs(rng, 4)
-		case 1:
-			c = matchertest.RandomCaseWhere(rng, 4, rng.IntN(2) == 0)
-		default:
-			c = matchertest.RandomCase(rng, 4)
-		}
-		c = withoutWildcards(rng, c)
+		c := anyCase(rng)
 		o := randomOptions(rng)
 		o.Shape = kernels.Shape{Blocks: 1, BlockWarps: 1 + rng.IntN(2)}
 		backends := []matcher.Backend{cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())})}

@@ -11,6 +11,18 @@ import (
 // unbounded is the end of a range that ends with its last candidate.
 const unbounded = ^uint32(0)
 
+// within returns the part of sorted candidates from lo to before hi.
+func within(nbr []dyngraph.VertexID, lo, hi uint32) (from, to int) {
+	to = len(nbr)
+	if lo > 0 {
+		from = neighbors.Seek(nbr, 0, dyngraph.VertexID(lo))
+	}
+	if hi != unbounded {
+		to = neighbors.Seek(nbr, from, dyngraph.VertexID(hi))
+	}
+	return from, to
+}
+
 // frame is one step of a search: its candidates, and which of them are left. The candidates of a simple step are
 // ascending data vertices, one for each parallel edge; a range of them is named by vertex ids, so that it means the
 // same to every worker. The candidates of any other step are data edges as extendEdges reads them; a range of them is

@@ -2,7 +2,6 @@ package backtrack
 
 import (
 	"motifd/dyngraph"
-	"motifd/matcher/cpu/internal/neighbors"
 	"motifd/matcher/cpu/internal/program"
 )
 
@@ -52,13 +51,7 @@ func (s *Search) extendJumping(d int, lo, hi uint32) bool {
 	if st.Windows != nil && !s.fitsWindows(st, f.nbr) || st.Tested && !s.confine(st, &f.readFrame) {
 		return true
 	}
-	from, to := 0, len(f.nbr)
-	if lo > 0 {
-		from = neighbors.Seek(f.nbr, 0, dyngraph.VertexID(lo))
-	}
-	if hi != unbounded {
-		to = neighbors.Seek(f.nbr, from, dyngraph.VertexID(hi))
-	}
+	from, to := within(f.nbr, lo, hi)
 	if d+1 == len(s.order.Steps) && !s.pairs {
 		if st.Tested {
 			if !st.MapsFirst {

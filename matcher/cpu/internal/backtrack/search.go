@@ -211,13 +211,7 @@ func (s *Search) extendWithin(d int, lo, hi uint32) bool {
 	if st.Windows != nil && !s.fitsWindows(st, f.nbr) {
 		return true
 	}
-	from, to := 0, len(f.nbr)
-	if lo > 0 {
-		from = neighbors.Seek(f.nbr, 0, dyngraph.VertexID(lo))
-	}
-	if hi != unbounded {
-		to = neighbors.Seek(f.nbr, from, dyngraph.VertexID(hi))
-	}
+	from, to := within(f.nbr, lo, hi)
 	if st.Tested && !s.confine(st, &f.readFrame) {
 		return true
 	}

@@ -48,13 +48,7 @@ func (s *Search) extendVertices(d int, lo, hi uint32) bool {
 	if len(f.nbr) == 0 || st.Windows != nil && !s.fitsWindows(st, f.nbr) {
 		return true
 	}
-	from, to := 0, len(f.nbr)
-	if lo > 0 {
-		from = neighbors.Seek(f.nbr, 0, dyngraph.VertexID(lo))
-	}
-	if hi != unbounded {
-		to = neighbors.Seek(f.nbr, from, dyngraph.VertexID(hi))
-	}
+	from, to := within(f.nbr, lo, hi)
 	from, to = s.between(st.Less, f.nbr, from, to)
 	if e != nil && d == t.From-1 {
 		return s.countToTail(d, st, f.nbr[from:to], t, e)
