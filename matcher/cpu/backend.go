@@ -95,7 +95,8 @@ type Backend struct {
 	byLength    bool           // tests: so is every variant of a query with paths
 	strategy    count.Strategy // tests: how patterns are counted
 	oneByOnes   bool           // tests: no pattern is made ready for counting
-	spaces      bool           // tests: each search has a candidate space from the start
+	spaces      bool           // tests: each plan that may have a kept space has one from the start
+	sumsFirst   bool           // tests: no count of a whole graph begins by enumeration
 	keepsAll    bool           // tests: no kept space is refused
 	trials      uint64         // tests: what trial returns; 0 for an estimate
 	eachs       bool           // tests: whatever may be counted match by match is
@@ -147,9 +148,8 @@ type compiled struct {
 	plan *matcher.Plan
 	at   int // among the plans of Prepare
 	// rows and count are by anchored order; rows is nil where another order finds its matches.
-	rows, count       []*program.Order
-	revised           []revisedOrder // as matcher.Plan.Revised
-	rowsAll, countAll *program.Order // static
+	rows, count []*program.Order
+	revised     []revisedOrder // as matcher.Plan.Revised
 	// each are orders, by anchored order, along which batches are counted match by match though they could be counted
 	// without; nil where they are not. A match counts for all of its automorphic images.
 	each       []*program.Order
@@ -226,7 +226,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 		if dormant {
 			cols = new(program.ListKeys) // nothing is searched for it: none of its lists is to be outdated
 		}
-		if !b.oneByOnes && p.Query.OwnOnly() {
+		if p.ForBatches() && !b.oneByOnes && p.Query.OwnOnly() {
 			c.countPlan = count.NewPlan(p, b.filter, false)
 		}
 		for i := range p.Anchored {
@@ -234,8 +234,6 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 		}
 		b.compileRevised(c, cols)
 		c.rows = program.CompileRows(p, b.filter, cols, b.apart)
-		c.rowsAll = program.Compile(p, &p.Static, b.filter, cols, p.Query.Unit == matcher.Subgraphs)
-		c.countAll = program.Compile(p, &p.Static, b.filter, cols, c.countPlan == nil)
 		counted := p.Query.Emit == matcher.EmitCounts && p.ForBatches() && !dormant
 		if counted && !p.Query.ReadsVertices() { // views know labels alone
 			c.views = b.views.Compile(c.countPlan)

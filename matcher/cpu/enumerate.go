@@ -15,11 +15,19 @@ import (
 	"motifd/matcher/internal/rowsort"
 )
 
-// rootChunk is the number of first vertices that a worker takes at a time when it enumerates a graph.
-const rootChunk = 256
+const (
+	// rootChunk is the most first vertices that a worker takes at a time when it enumerates a graph. There are
+	// rootChunks chunks for each worker, if there are so many vertices.
+	rootChunk  = 256
+	rootChunks = 8
+	// leastSummed is the number of steps of an enumeration after which matches are counted without: to prepare that
+	// takes as long.
+	leastSummed = 1 << 14
+)
 
-// Enumerate implements matcher.Backend. The search of one root is shared as that of an anchor is (see pool). One that
-// takes long is begun again with a candidate space (see spaceWay).
+// Enumerate implements matcher.Backend. The search is in a candidate space that is made for it, by enumeration. A count
+// that takes long begins again without enumeration. The search of one root is shared as that of an anchor is (see
+// work.Pool).
 func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, limit uint64,
 	budget *matcher.Budget, emit func(matcher.Rows) error) (matcher.Result, error) {
 	c := b.plans[p]
@@ -54,7 +62,7 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	case matcher.WantAny:
 		return result, nil
 	case matcher.WantCount:
-		result.Count = c.inUnits(result.Count)
+		result.Count = c.inUnits(result.Count, e.embeddings)
 		return result, nil
 	}
 	take := e.all.Count
@@ -77,6 +85,8 @@ type enumeration struct {
 	which dyngraph.Which
 	want  matcher.Want
 	limit uint64 // of rows; 0 for none
+	// embeddings tells that a count is of embeddings, not of subgraphs.
+	embeddings bool
 
 	stop   atomic.Bool
 	budget *matcher.Budget
@@ -89,24 +99,30 @@ type enumeration struct {
 	all    rowsort.Sorted
 }
 
-// search searches: with what the backend keeps of the plan, as long as that takes few steps, else with a candidate
-// space. A search that is given up has found nothing; what it took is told all the same, and stays on the budget.
+// search searches. A search that is given up has found nothing; what it took is told all the same, and stays on the
+// budget.
 func (e *enumeration) search(ctx context.Context) {
-	tried := &work.Allowance{Steps: e.b.trial(e.c.plan)}
-	if !e.b.spaces {
-		e.run(ctx, e.b.plainWay(e.c, e.want), tried)
-		if !tried.Over() || e.result.Witness != nil || e.meter.Over() != matcher.NoCause {
+	w := e.b.wayOf(e.c, e.want, &e.stop, &e.result)
+	if w == nil || w.order == nil {
+		return
+	}
+	if e.want != matcher.WantCount {
+		e.run(ctx, w, nil)
+		return
+	}
+	if !e.b.sumsFirst {
+		tried := &work.Allowance{Steps: leastSummed}
+		e.run(ctx, w, tried)
+		if !tried.Over() || e.meter.Over() != matcher.NoCause {
 			return
 		}
 		e.all.Close()
 		e.result.Count = matcher.Count{}
 		e.meter.Restart()
 	}
-	w := e.b.spaceWay(e.c, e.want, &e.stop, &e.result)
-	if w == nil {
-		w = e.b.plainWay(e.c, e.want)
-	}
+	e.b.makeCountPlan(e.c, w, &e.result)
 	e.run(ctx, w, nil)
+	e.embeddings = w.countPlan != nil
 }
 
 // run searches in one way, within an allowance if there is one, and adds to the result.
@@ -114,17 +130,14 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 	b, stop := e.b, &e.stop
 	file := &rowsort.File{Open: b.opt.TempFiles, Budget: e.budget}
 	e.all = rowsort.Sorted{Layout: e.layout, File: file}
-	if w.order == nil {
-		return
-	}
 	if allowed != nil {
 		stop = new(atomic.Bool)
 		defer work.StopWith(ctx, stop)()
 	}
-	view, bound := b.g.View(e.which), int(b.g.IDBound())
-	root, bits, words := w.bits.Test(e.c.plan, w.order.Steps[0].Vertex), w.bits.Bits(), w.bits.Words()
+	root := w.order.Steps[0].Vertex
+	view, roots := b.g.View(e.which), w.space.Roots(root)
 	var come matcher.SearchProgress
-	b.progress.Begin(&come, bound)
+	b.progress.Begin(&come, len(roots))
 	defer b.progress.End(&come)
 	var adj *labeladj.Index
 	if w.countPlan != nil {
@@ -141,9 +154,10 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 	}
 	pool, endings := &work.Pool{Options: &b.work, Stop: stop}, backtrack.Memo{Shared: w.shared}
 	defer endings.Release()
-	pool.Run(bound, rootChunk, func() {
+	chunk := min(rootChunk, 1+len(roots)/(rootChunks*b.opt.Threads))
+	pool.Run(len(roots), chunk, func() {
 		s := w.searcher(b, stop, e.want)
-		defer w.done(b, s)
+		defer s.Detach()
 		pool.Join(&s.Worker)
 		s.UseMemo(&endings)
 		var total matcher.Count
@@ -168,17 +182,17 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 				s.resumePart(given)
 			}
 			told, steps := from, s.Steps // what progress knows of
-			for v := from; v < to && !stop.Load() && !s.Tripped && !e.capped.cut.IsDone(); v++ {
-				switch id := dyngraph.VertexID(v); {
-				case !root.Of(bits[v*words:]) || !view.HasVertex(id):
+			for i := from; i < to && !stop.Load() && !s.Tripped && !e.capped.cut.IsDone(); i++ {
+				switch id := roots[i]; {
+				case !view.HasVertex(id):
 				case w.countPlan != nil:
-					total = total.Add(s.counter.FromRoot(e.which, w.order.Steps[0].Vertex, id))
+					total = total.Add(s.counter.FromRoot(e.which, root, id))
 				default:
 					s.FromRoot(w.order, e.which, id)
 				}
 				if s.Steps-steps >= work.PollEvery { // few roots may be nearly all of the search
-					come.Done(v + 1 - told)
-					told, steps = v+1, s.Steps
+					come.Done(i + 1 - told)
+					told, steps = i+1, s.Steps
 				}
 			}
 			come.Done(to - told)
@@ -189,7 +203,7 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 		s.Spend()
 		took := s.Told.At - began
 		if w.countPlan != nil {
-			b.opt.Profile.counted(w.countPlan, w.own, s.Steps, looked, s.counter.LookedUp())
+			b.opt.Profile.counted(w.countPlan, true, s.Steps, looked, s.counter.LookedUp())
 		}
 		first := e.capped.cut.IsDone() && e.capped.cut.Give(&s.Search, st)
 		rows := st.Finish(nil)

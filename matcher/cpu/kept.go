@@ -224,3 +224,38 @@ func (b *Backend) noteChanges(note func(*dyngraph.Delta)) {
 	}
 	b.changes.Forget(first)
 }
+
+const (
+	// leastTrial is the least number of steps of searches before a candidate space is kept for them: fewer take less
+	// time than all that comes with one.
+	leastTrial = 1 << 14
+	// smallPattern is the number of vertices up to which a pattern's search is rarely one that a space shortens.
+	// smallTrial is how many times the steps of others it may make: what is lost where it does not pay is three
+	// percent.
+	smallPattern = 8
+	smallTrial   = 32
+	// readsPerStep is how many entries of the graph semi-joins read in the time of one step of a search.
+	readsPerStep = 4
+)
+
+// trial is how many steps searches may make before a candidate space is kept for them: about as many as take the time of
+// making it, by estimate. Those that end before do not pay for it.
+func (b *Backend) trial(p *matcher.Plan) uint64 {
+	if b.trials > 0 {
+		return b.trials
+	}
+	fit := 0
+	for v := range p.Query.Vertices {
+		fit += b.filter.Fit(p, v)
+	}
+	vertices := b.g.Vertices()
+	reads := uint64(b.g.IDBound())
+	if vertices > 0 {
+		reads += uint64(3 * float64(min(fit, vertices)) * 2 * float64(b.g.Edges()) / float64(vertices))
+	}
+	steps := max(leastTrial, reads/readsPerStep)
+	if len(p.Query.Vertices) <= smallPattern {
+		steps *= smallTrial
+	}
+	return steps
+}

@@ -43,7 +43,6 @@ func TestTrailsFailByTheirEdges(t *testing.T) {
 	graph := []dyngraph.Update{joined("R", "T", "A1"), joined("R", "T", "A2"), joined("R", "T", "B"),
 		joined("A1", "U", "C"), joined("B", "U", "C")}
 	x := newBench(t, graph, q, Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
-	x.b.spaces = true
 	want := reference.Matches(x.g.View(dyngraph.New), q)
 	require.Len(t, want, 2)
 	require.Equal(t, want, x.whole(t))

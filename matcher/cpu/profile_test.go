@@ -98,6 +98,7 @@ func TestProfileOfCounts(t *testing.T) {
 	q.Emit = matcher.EmitCounts
 	profile := new(Profile)
 	x := newBench(t, us, q, Options{Threads: 1, TempFiles: tempfile.In(t.TempDir()), Profile: profile})
+	x.b.sumsFirst = true
 	res, err := x.b.Enumerate(t.Context(), dyngraph.New, x.plan, matcher.WantCount, 0, nil, nil)
 	require.NoError(t, err)
 	counts := profile.Counts()

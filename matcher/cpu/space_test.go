@@ -27,7 +27,7 @@ func TestSpaceAgainstReference(t *testing.T) {
 		c := inAnyMode(rng, 3)
 		ref := reference.New()
 		fast := New(Options{Threads: 1 + rng.IntN(3), TempFiles: tempfile.In(t.TempDir())})
-		fast.spaces, fast.oneByOnes, fast.work.ShareEvery = true, rng.IntN(4) == 0, 1
+		fast.sumsFirst, fast.oneByOnes, fast.work.ShareEvery = rng.IntN(2) == 0, rng.IntN(4) == 0, 1
 		fast.shared.Options.CanonicalFirst, fast.shared.Options.LaneLeast = rng.IntN(4) == 0, rng.IntN(2)
 		x := matchertest.NewBenchOf(t, c.Graph(), plan.New(), c.Queries, ref, fast)
 		for _, batch := range c.Batches[:min(len(c.Batches), 8)] {
@@ -113,7 +113,7 @@ func TestWalksAgainstTextbook(t *testing.T) {
 		}
 		x := newBench(t, us, q, Options{Threads: 1 + rng.IntN(2), TempFiles: tempfile.In(t.TempDir())})
 		for _, kind := range []matcher.Want{matcher.WantCount, matcher.WantRows} {
-			for _, x.b.spaces = range []bool{false, true} {
+			for _, x.b.sumsFirst = range []bool{false, true} {
 				n := uint64(0)
 				res, err := x.b.Enumerate(t.Context(), dyngraph.New, x.plan, kind, 0, nil, func(r matcher.Rows) error {
 					n += uint64(r.Len())
@@ -134,7 +134,7 @@ func TestWalksAgainstTextbook(t *testing.T) {
 // jumped searches one way with a candidate space, with jumps and without, and returns how many steps the jumps save.
 func jumped(t *testing.T, x *bench, want uint64) uint64 {
 	var stop atomic.Bool
-	w := x.b.spaceWay(x.b.plans[x.plan], matcher.WantAny, &stop, new(matcher.Result))
+	w := x.b.wayOf(x.b.plans[x.plan], matcher.WantAny, &stop, new(matcher.Result))
 	w.order.VerticesOnly = false // without jumps, that saves steps of its own
 	var steps [2]uint64
 	for i, jumps := range []bool{false, true} {

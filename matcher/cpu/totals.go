@@ -99,7 +99,8 @@ func (t *totals) total(request int, reqs []matcher.Request, tasks []task, result
 		return nil
 	}
 	if req.Want == matcher.WantCount && (t.leader == nil || t.leader[request] < 0) { // trees have all embeddings
-		result.Count = t.b.plans[req.Plan].inUnits(result.Count)
+		c := t.b.plans[req.Plan]
+		result.Count = c.inUnits(result.Count, c.countPlan != nil)
 	}
 	return nil
 }
@@ -354,14 +355,13 @@ func (r *tasksRun) searcher() (s *searcher, release func()) {
 	return s, func() { r.t.done(s, own) }
 }
 
-// inUnits returns a count as the query wants it. Automorphisms act freely on embeddings, and a whole orbit appears or
-// disappears at once: there are as many embeddings as subgraphs times automorphisms. Without enumeration embeddings are
-// counted, otherwise subgraphs.
-func (c *compiled) inUnits(n matcher.Count) matcher.Count {
+// inUnits returns a count, of embeddings or of subgraphs, as the query wants it. Automorphisms act freely on embeddings,
+// and a whole orbit appears or disappears at once: there are as many embeddings as subgraphs times automorphisms.
+func (c *compiled) inUnits(n matcher.Count, embeddings bool) matcher.Count {
 	switch subgraphs := c.plan.Query.Unit == matcher.Subgraphs; {
-	case c.countPlan != nil && subgraphs:
+	case embeddings && subgraphs:
 		return n.Quo(c.plan.Automorphisms)
-	case c.countPlan == nil && !subgraphs:
+	case !embeddings && !subgraphs:
 		return n.Mul(c.plan.Automorphisms)
 	}
 	return n

@@ -19,6 +19,10 @@ import (
 //
 // A Filter has one owner; between Stage and Commit or Abort any number of goroutines may read Bits.
 type Filter struct {
+	// Whole has plans for whole graphs alone (Planner.Static) get classes and bits, too. Otherwise Each, Dormant and the
+	// tests are all that they are served with: a candidate space is made from these.
+	Whole bool
+
 	g       *dyngraph.Graph
 	classes []class
 	index   map[classKey]int
@@ -78,7 +82,7 @@ type flip struct {
 
 // Load makes f a filter over g without classes. Nothing is read before Prepare.
 func (f *Filter) Load(g *dyngraph.Graph) {
-	*f = Filter{g: g}
+	*f = Filter{Whole: f.Whole, g: g}
 	f.truths.Load(g)
 	f.reset()
 }
@@ -146,7 +150,12 @@ func (f *Filter) add(plans []*matcher.Plan) {
 		if known.classes != nil {
 			continue
 		}
-		if known.dormant = f.isDormant(p); known.dormant {
+		known.dormant = f.isDormant(p)
+		if !p.ForBatches() && !f.Whole {
+			f.locate()
+			continue
+		}
+		if known.dormant {
 			f.dormant = append(f.dormant, p)
 		} else {
 			kept = append(kept, p)
@@ -396,16 +405,57 @@ func (f *Filter) Class(p *matcher.Plan, v int) int { return f.plans[p].classes[v
 // Fit returns how many data vertices are candidates of pattern vertex v. The plan must have been given to Prepare.
 func (f *Filter) Fit(p *matcher.Plan, v int) int { return f.classes[f.plans[p].classes[v]].fit }
 
-// Each calls do with the data vertices that have the bit of a vertex of a plan. The plan must have been given to
-// Prepare.
+// Each calls do with the data vertices that have the bit of a vertex of a plan; if the plan has no bits, with those that
+// fit its label and own conditions in some view. The plan must have been given to Prepare.
 func (f *Filter) Each(p *matcher.Plan, v int, do func(dyngraph.VertexID)) {
-	c := &f.classes[f.plans[p].classes[v]]
+	classes := f.plans[p].classes
+	if classes == nil {
+		f.eachLabelled(p.VertexLabels[v], f.truths.OfVertex(p, v), do)
+		return
+	}
+	c := &f.classes[classes[v]]
 	if c.table == nil || c.fit == 0 {
 		return
 	}
 	for _, v := range c.table.members {
 		if v != dyngraph.NoVertex && f.candidates.has(v, &c.test) {
 			do(v)
+		}
+	}
+}
+
+// AtMost returns a bound of the number of vertices that Each calls do with.
+func (f *Filter) AtMost(p *matcher.Plan, v int) (n int) {
+	if classes := f.plans[p].classes; classes != nil {
+		return f.classes[classes[v]].fit
+	}
+	for have, g := range f.tables {
+		if g != nil && matcher.LabelFits(p.VertexLabels[v], dyngraph.LabelID(have)) {
+			n += len(g.members) - len(g.free)
+		}
+	}
+	return n
+}
+
+// MayFit reports whether Each calls do with a vertex, of those that fit the label.
+func (f *Filter) MayFit(p *matcher.Plan, v int, of dyngraph.VertexID) bool {
+	if classes := f.plans[p].classes; classes != nil {
+		return f.candidates.has(of, &f.classes[classes[v]].test)
+	}
+	test := f.truths.OfVertex(p, v)
+	return test == nil || f.truths.EitherVertex(test, of)
+}
+
+// eachLabelled calls do with the data vertices that fit a label, and pass a test in some view if there is one.
+func (f *Filter) eachLabelled(l dyngraph.LabelID, test *truths.Test, do func(dyngraph.VertexID)) {
+	for have, g := range f.tables {
+		if g == nil || !matcher.LabelFits(l, dyngraph.LabelID(have)) {
+			continue
+		}
+		for _, v := range g.members {
+			if v != dyngraph.NoVertex && (test == nil || f.truths.EitherVertex(test, v)) {
+				do(v)
+			}
 		}
 	}
 }

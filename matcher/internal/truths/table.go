@@ -161,6 +161,11 @@ func (t *Table) Either(test *Test, e dyngraph.Entry) bool {
 	return test.Passes(t.In(dyngraph.Old, e)) || e.Staged() && test.Passes(t.In(dyngraph.New, e))
 }
 
+// EitherVertex reports whether some version of a vertex passes a test.
+func (t *Table) EitherVertex(test *Test, v dyngraph.VertexID) bool {
+	return test.Passes(t.OfVertexIn(dyngraph.Old, v)) || test.Passes(t.OfVertexIn(dyngraph.New, v))
+}
+
 // replaced returns the order of the new version of an edge that the batch replaces.
 func (t *Table) replaced(e dyngraph.EdgeIndex) (order uint32, ok bool) {
 	_, order, ok = t.g.Staged(e)

@@ -59,14 +59,10 @@ const (
 // stop, which is asked now and then, is true.
 func Keep(g *dyngraph.Graph, f *candidates.Filter, p *matcher.Plan, stop func() bool) *Kept {
 	n := len(p.Query.Vertices)
-	k := &Kept{plan: p, f: f, g: g, kinds: kindsOf(p, f), joins: make([]uint64, n), Candidates: make([]int, n),
+	k := &Kept{plan: p, f: f, g: g, kinds: kindsOf(p, f), joins: joinsOf(p), Candidates: make([]int, n),
 		common: make([]uint64, n)}
 	for v := range n {
 		k.tests, k.class = append(k.tests, f.Test(p, v)), append(k.class, f.Class(p, v))
-	}
-	for _, e := range p.Query.Edges {
-		k.joins[e.From] |= 1 << e.To
-		k.joins[e.To] |= 1 << e.From
 	}
 	k.findSame()
 	k.grow()
@@ -301,8 +297,10 @@ func (k *Kept) IsEmpty() bool { return slices.Contains(k.Candidates, 0) }
 func (k *Kept) Space(stop func() bool) *Space {
 	m := &maker{Space: &Space{Filter: k.f, plan: k.plan}, g: k.g, kinds: k.kinds, stop: stop}
 	m.bits = make([]uint64, len(k.gains))
-	for v := range m.bits {
-		m.bits[v] = k.Round(dyngraph.VertexID(v), KeptRounds)
+	for v := range dyngraph.VertexID(len(m.bits)) {
+		if m.bits[v] = k.Round(v, KeptRounds); m.bits[v] != 0 {
+			m.vertices = append(m.vertices, v)
+		}
 	}
 	if !m.sum() {
 		return nil

@@ -66,6 +66,22 @@ func (k *kind) run(g *dyngraph.Graph, v dyngraph.VertexID, d dyngraph.Dir, i int
 	return g.Range(v, d, k.labels[i])
 }
 
+// each calls f with the neighbours of a vertex along edges of a kind.
+func (k *kind) each(m *maker, v dyngraph.VertexID, f func(w dyngraph.VertexID)) {
+	for _, d := range k.dirs {
+		for i := range k.runs() {
+			r := k.run(m.g, v, d, i)
+			for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
+				for at, w := range nbrs {
+					if k.test == nil || m.Truths().Either(k.test, ents[at]) {
+						f(w)
+					}
+				}
+			}
+		}
+	}
+}
+
 // joined returns the pattern vertices that edges of the kind join to some of a set.
 func (k *kind) joined(set uint64) (of uint64) {
 	for m := set & k.wants; m != 0; m &= m - 1 {
@@ -82,4 +98,74 @@ func (k *kind) keep(set, seen uint64) uint64 {
 		}
 	}
 	return set
+}
+
+// keepMany returns the bits of a set of pattern vertices that have, along edges of the kind, as many neighbours as the
+// pattern vertex has. around are the candidate bits of the neighbours.
+func (k *kind) keepMany(set uint64, around []uint64) uint64 {
+	for m := set & k.wants; m != 0; m &= m - 1 {
+		u := bits.TrailingZeros64(m)
+		of := k.others[u]
+		missing := bits.OnesCount64(of)
+		if missing == 1 {
+			continue // keep has seen to it
+		}
+		for _, x := range around {
+			if x&of != 0 {
+				if missing--; missing == 0 {
+					break
+				}
+			}
+		}
+		if missing > 0 {
+			set &^= 1 << u
+		}
+	}
+	return set
+}
+
+// degrees are the least numbers of edges of an image: outgoing, incoming, and of both together.
+type degrees struct{ out, in, all int }
+
+// met reports whether a data vertex has so many edges, those of the staged batch included.
+func (d *degrees) met(g *dyngraph.Graph, v dyngraph.VertexID) bool {
+	out, in := g.Degree(v, dyngraph.Out), 0
+	if g.Directed() {
+		in = g.Degree(v, dyngraph.In)
+	}
+	return out >= d.out && in >= d.in && out+in >= d.all
+}
+
+// joinsOf returns the neighbours of each pattern vertex.
+func joinsOf(p *matcher.Plan) []uint64 {
+	joins := make([]uint64, len(p.Query.Vertices))
+	for _, e := range p.Query.Edges {
+		joins[e.From] |= 1 << e.To
+		joins[e.To] |= 1 << e.From
+	}
+	return joins
+}
+
+// degreesOf returns the numbers of edges that images of the pattern's vertices have at least.
+func degreesOf(p *matcher.Plan) []degrees {
+	of := make([]degrees, len(p.Query.Vertices))
+	for _, e := range p.Query.Edges {
+		for i, v := range [2]int{e.From, e.To} {
+			switch d := &of[v]; {
+			case p.Directed && e.Either:
+				d.all++
+			case p.Directed && i == 1:
+				d.in++
+			default:
+				d.out++
+			}
+		}
+	}
+	for u := range of {
+		d := &of[u]
+		if d.all += d.in + d.out; p.Query.MatchMode == matcher.Homomorphism { // edges may share an image
+			d.out, d.in, d.all = min(d.out, 1), min(d.in, 1), min(d.all, 1)
+		}
+	}
+	return of
 }

@@ -16,7 +16,9 @@ type Space struct {
 	*candidates.Filter
 	plan *matcher.Plan
 	bits []uint64
-	same []int // by pattern vertex: the first one with the same candidates
+	// vertices had some candidate bit at first.
+	vertices []dyngraph.VertexID
+	same     []int // by pattern vertex: the first one with the same candidates
 	// common has, by pattern vertex, those that some data vertex is a candidate of with it.
 	common []uint64
 	kept   *Kept // has the bits, or nil
@@ -65,17 +67,30 @@ func (s *Space) VertexTest(_ *matcher.Plan, v int) *truths.Test {
 // EdgeTest implements candidates.Source.
 func (s *Space) EdgeTest(_ *matcher.Plan, e int) *truths.Test { return s.Filter.EdgeTest(s.plan, e) }
 
+// Roots returns the candidates of a pattern vertex.
+func (s *Space) Roots(u int) []dyngraph.VertexID {
+	roots := make([]dyngraph.VertexID, 0, s.Candidates[u])
+	for _, v := range s.vertices {
+		if s.bits[v]>>u&1 != 0 {
+			roots = append(roots, v)
+		}
+	}
+	return roots
+}
+
 // IsEmpty reports whether some pattern vertex has no candidate: there are no matches then.
 func (s *Space) IsEmpty() bool { return slices.Contains(s.Candidates, 0) }
 
 // maker makes a space.
 type maker struct {
 	*Space
-	g     *dyngraph.Graph
-	kinds []kind
-	dirty []uint64 // by data vertex, 64 to a word: its semi-joins are to be made again
-	left  int      // entries that may still be read
-	stop  func() bool
+	g       *dyngraph.Graph
+	kinds   []kind
+	dirty   []dyngraph.VertexID // their semi-joins are to be made again
+	isDirty []uint64            // the same, by data vertex, 64 to a word
+	around  []uint64            // candidate bits of the neighbours of a vertex
+	left    int                 // entries that may still be read
+	stop    func() bool
 }
 
 // rounds bounds what semi-joins read, as a multiple of what one round of them reads at most; they may read leastReads
@@ -90,43 +105,13 @@ const (
 const pollEvery = 1 << 12
 
 // Make makes the space of a plan that the filter serves. It returns nil when stop, which is asked now and then, is
-// true, and when the fixed point is far: before it, vertices that an automorphism maps to one another may differ.
+// true. Where the fixed point is far, the bits are those that are left when enough was read.
 func Make(g *dyngraph.Graph, f *candidates.Filter, p *matcher.Plan, stop func() bool) *Space {
 	m := &maker{Space: &Space{Filter: f, plan: p}, g: g, kinds: kindsOf(p, f), stop: stop}
-	if !m.begin() || !m.join() || !m.sum() {
+	if !m.generate() || !m.join() || !m.sum() {
 		return nil
 	}
 	return m.Space
-}
-
-// begin copies the filter's bits of the pattern's vertices.
-func (m *maker) begin() bool {
-	n := int(m.g.IDBound())
-	m.left = leastReads
-	m.bits, m.dirty = make([]uint64, n), make([]uint64, (n+63)/64)
-	for u := range m.plan.Query.Vertices {
-		if m.stop() {
-			return false
-		}
-		m.Filter.Each(m.plan, u, func(v dyngraph.VertexID) { m.bits[v] |= 1 << u })
-	}
-	for v, x := range m.bits {
-		if v%pollEvery == 0 && m.stop() {
-			return false
-		}
-		if x == 0 {
-			continue
-		}
-		m.dirty[v/64] |= 1 << (v % 64)
-		for i := range m.kinds {
-			if k := &m.kinds[i]; k.wants&x != 0 {
-				for _, d := range k.dirs {
-					m.left += rounds * m.g.Degree(dyngraph.VertexID(v), d)
-				}
-			}
-		}
-	}
-	return true
 }
 
 // each calls f with the neighbours of a vertex along edges of a kind that have some candidate bit, and these bits.
@@ -147,26 +132,23 @@ func (m *maker) each(k *kind, v dyngraph.VertexID, f func(bits uint64)) {
 }
 
 // join makes semi-joins until nothing changes: a candidate of a pattern vertex has, along each pattern edge, a
-// neighbour that is a candidate of the edge's other end.
+// neighbour that is a candidate of the edge's other end. Where images must differ, it has as many such neighbours as
+// the pattern vertex has along edges of a kind.
 func (m *maker) join() bool {
-	for again := true; again && m.left > 0; {
-		again = false
-		for i := range m.dirty {
-			if i%(pollEvery/64) == 0 && m.stop() {
+	for i := 0; len(m.dirty) > 0 && m.left > 0; {
+		var now []dyngraph.VertexID
+		now, m.dirty = m.dirty, nil
+		for _, v := range now {
+			if i++; i%pollEvery == 0 && m.stop() {
 				return false
 			}
-			for m.dirty[i] != 0 && m.left > 0 {
-				at := bits.TrailingZeros64(m.dirty[i])
-				m.dirty[i] &^= 1 << at
-				v := dyngraph.VertexID(i*64 + at)
-				if kept := m.supported(v); kept != m.bits[v] {
-					m.change(v, kept)
-					again = true
-				}
+			m.isDirty[v/64] &^= 1 << (v % 64)
+			if kept := m.supported(v); kept != m.bits[v] {
+				m.change(v, kept)
 			}
 		}
 	}
-	return m.left > 0
+	return true
 }
 
 // supported returns those candidate bits of a vertex that its neighbours support.
@@ -178,8 +160,15 @@ func (m *maker) supported(v dyngraph.VertexID) uint64 {
 			continue
 		}
 		seen := uint64(0)
-		m.each(k, v, func(of uint64) { seen |= of })
+		m.around = m.around[:0]
+		m.each(k, v, func(of uint64) {
+			seen |= of
+			m.around = append(m.around, of)
+		})
 		x = k.keep(x, seen)
+		if m.plan.Query.MatchMode == matcher.Isomorphism {
+			x = k.keepMany(x, m.around)
+		}
 	}
 	return x
 }
@@ -200,8 +189,9 @@ func (m *maker) change(v dyngraph.VertexID, kept uint64) {
 				for nbrs, _, ok := r.Next(); ok; nbrs, _, ok = r.Next() {
 					m.left -= len(nbrs)
 					for _, w := range nbrs {
-						if m.bits[w]&of != 0 {
-							m.dirty[w/64] |= 1 << (w % 64)
+						if m.bits[w]&of != 0 && m.isDirty[w/64]>>(w%64)&1 == 0 {
+							m.isDirty[w/64] |= 1 << (w % 64)
+							m.dirty = append(m.dirty, w)
 						}
 					}
 				}
@@ -214,30 +204,22 @@ func (m *maker) change(v dyngraph.VertexID, kept uint64) {
 func (m *maker) sum() bool {
 	n := len(m.plan.Query.Vertices)
 	m.Candidates, m.Pairs = make([]int, n), make([]int, len(m.plan.Query.Edges))
-	same := make([]uint64, n)
+	within := make([]uint64, n) // by pattern vertex: those that have all of its candidates
 	m.common = make([]uint64, n)
-	for u := range same {
-		same[u] = ^uint64(0)
+	for u := range within {
+		within[u] = ^uint64(0)
 	}
 	var from []end // of the kind, at pattern vertices that the data vertex is a candidate of
-	for v, x := range m.bits {
-		if v%pollEvery == 0 && m.stop() {
+	for i, v := range m.vertices {
+		if i%pollEvery == 0 && m.stop() {
 			return false
 		}
-		if x == 0 {
-			continue
-		}
-		for u := range same {
-			if x>>u&1 != 0 {
-				same[u] &= x
-			} else {
-				same[u] &^= x
-			}
-		}
+		x := m.bits[v]
 		for r := x; r != 0; r &= r - 1 {
 			u := bits.TrailingZeros64(r)
 			m.Candidates[u]++
 			m.common[u] |= x
+			within[u] &= x
 		}
 		for i := range m.kinds {
 			k := &m.kinds[i]
@@ -250,15 +232,17 @@ func (m *maker) sum() bool {
 					from = append(from, e)
 				}
 			}
-			m.each(k, dyngraph.VertexID(v), func(of uint64) {
+			m.each(k, v, func(of uint64) {
 				for _, e := range from {
 					m.Pairs[e.edge] += int(of >> e.other & 1)
 				}
 			})
 		}
 	}
-	for u := range same {
-		m.same = append(m.same, bits.TrailingZeros64(same[u]))
+	for u := range within {
+		m.same = append(m.same, slices.IndexFunc(within, func(of uint64) bool {
+			return of == within[u]
+		}))
 	}
 	narrowed := *m.plan
 	narrowed.MustDiffer = slices.Clone(m.plan.MustDiffer)

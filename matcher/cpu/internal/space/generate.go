@@ -1,0 +1,183 @@
+package space
+
+import (
+	"math/bits"
+
+	"motifd/dyngraph"
+	"motifd/matcher"
+)
+
+// narrows is by what factor the candidates of a pattern vertex must be fewer than the data vertices that its neighbours'
+// labels leave, if the neighbours' candidates are looked for among theirs. A data vertex is read once for each pattern
+// vertex there, otherwise once for all.
+const narrows = 4
+
+// generator finds the data vertices that semi-joins begin with. Those of the rarest pattern vertex are all that its
+// label, its own conditions and its number of edges leave. From there on the pattern is walked: the candidates of a
+// neighbour are found at the edges of those candidates that have all other edges, too (candidate generation; CFL-Match,
+// section V), or by the neighbour's label where that is as short.
+type generator struct {
+	*maker
+	view    dyngraph.View
+	needs   []degrees
+	most    []int    // by pattern vertex: the number of data vertices that its label leaves
+	joins   []uint64 // by pattern vertex: its neighbours
+	of      [][]dyngraph.VertexID
+	made    uint64 // pattern vertices whose candidates are known
+	walked  uint64 // those whose neighbours' are
+	entered []uint64
+	found   []candidate
+	looked  int
+}
+
+// candidate is a data vertex that may be the image of a pattern vertex.
+type candidate struct {
+	v dyngraph.VertexID
+	u int
+}
+
+// generate sets the bits that semi-joins begin with, and what is dirty.
+func (m *maker) generate() bool {
+	n, size := len(m.plan.Query.Vertices), int(m.g.IDBound())
+	m.bits, m.isDirty = make([]uint64, size), make([]uint64, (size+63)/64)
+	g := &generator{maker: m, view: m.g.View(dyngraph.New), needs: degreesOf(m.plan), most: make([]int, n),
+		joins: joinsOf(m.plan), of: make([][]dyngraph.VertexID, n), entered: make([]uint64, (size+63)/64)}
+	rarest := 0
+	for u := range n {
+		if g.most[u] = m.Filter.AtMost(m.plan, u); g.most[u] < g.most[rarest] {
+			rarest = u
+		}
+	}
+	g.byLabel(rarest)
+	for g.walked != g.made {
+		u := g.next()
+		g.walked |= 1 << u
+		around, most := g.joins[u]&^g.made, 0
+		for r := around; r != 0; r &= r - 1 {
+			most += g.most[bits.TrailingZeros64(r)]
+		}
+		if narrows*len(g.of[u]) <= most {
+			if !g.byEdges(u, around) {
+				return false
+			}
+		} else {
+			for r := around; r != 0; r &= r - 1 {
+				g.byLabel(bits.TrailingZeros64(r))
+			}
+		}
+		g.made |= around
+		if m.stop() {
+			return false
+		}
+	}
+	return g.end()
+}
+
+// end marks what has bits as dirty.
+func (g *generator) end() bool {
+	m := g.maker
+	m.left = leastReads
+	kept := m.vertices[:0]
+	for i, v := range m.vertices {
+		if i%pollEvery == 0 && m.stop() {
+			return false
+		}
+		x := m.bits[v]
+		if x == 0 {
+			continue
+		}
+		kept = append(kept, v)
+		m.isDirty[v/64] |= 1 << (v % 64)
+		for i := range m.kinds {
+			if k := &m.kinds[i]; k.wants&x != 0 {
+				for _, d := range k.dirs {
+					m.left += rounds * m.g.Degree(v, d)
+				}
+			}
+		}
+	}
+	m.vertices = kept
+	m.dirty = append(m.dirty, kept...)
+	return true
+}
+
+// next returns the pattern vertex with the fewest candidates of those whose neighbours' are to be made.
+func (g *generator) next() int {
+	best := -1
+	for r := g.made &^ g.walked; r != 0; r &= r - 1 {
+		if u := bits.TrailingZeros64(r); best < 0 || len(g.of[u]) < len(g.of[best]) {
+			best = u
+		}
+	}
+	return best
+}
+
+// byLabel makes the candidates of a pattern vertex of all data vertices of its label.
+func (g *generator) byLabel(u int) {
+	g.Filter.Each(g.plan, u, func(v dyngraph.VertexID) {
+		if g.needs[u].met(g.g, v) {
+			g.enter(v, u)
+		}
+	})
+	g.made |= 1 << u
+}
+
+func (g *generator) enter(v dyngraph.VertexID, u int) {
+	if g.bits[v]>>u&1 != 0 {
+		return
+	}
+	if g.entered[v/64]>>(v%64)&1 == 0 {
+		g.entered[v/64] |= 1 << (v % 64)
+		g.vertices = append(g.vertices, v)
+	}
+	g.bits[v] |= 1 << u
+	g.of[u] = append(g.of[u], v)
+}
+
+// byEdges makes the candidates of some neighbours of a pattern vertex, and drops candidates of this one which lack an
+// edge.
+func (g *generator) byEdges(u int, around uint64) bool {
+	for _, v := range g.of[u] {
+		if g.looked++; g.looked%pollEvery == 0 && g.stop() {
+			return false
+		}
+		if g.look(v, u, around) {
+			for _, c := range g.found {
+				g.enter(c.v, c.u)
+			}
+		} else {
+			g.bits[v] &^= 1 << u
+		}
+	}
+	return true
+}
+
+// look finds what may be the images of a pattern vertex's neighbours among those of its candidate v. It reports false if
+// one of them has none.
+func (g *generator) look(v dyngraph.VertexID, u int, around uint64) bool {
+	g.found = g.found[:0]
+	for i := range g.kinds {
+		k := &g.kinds[i]
+		others := k.others[u]
+		if others == 0 {
+			continue
+		}
+		seen := uint64(0)
+		k.each(g.maker, v, func(w dyngraph.VertexID) {
+			seen |= g.bits[w] & g.made
+			l := g.view.Label(w)
+			for r := others & around; r != 0; r &= r - 1 {
+				t := bits.TrailingZeros64(r)
+				if matcher.LabelFits(g.plan.VertexLabels[t], l) && g.needs[t].met(g.g, w) &&
+					g.Filter.MayFit(g.plan, t, w) {
+					seen |= 1 << t
+					g.found = append(g.found, candidate{w, t})
+				}
+			}
+		})
+		if others&^seen != 0 {
+			return false
+		}
+	}
+	return true
+}
