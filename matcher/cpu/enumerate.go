@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 
@@ -20,14 +21,17 @@ const (
 	// rootChunks chunks for each worker, if there are so many vertices.
 	rootChunk  = 256
 	rootChunks = 8
-	// leastSummed is the number of steps of an enumeration after which matches are counted without: to prepare that
-	// takes as long.
-	leastSummed = 1 << 14
+	// firstTurn is the number of steps of a count by enumeration after which it is foreseen how many it will make. Up to
+	// shortTurns times as many, it goes on.
+	firstTurn  = 1 << 13
+	shortTurns = 16
+	// summedWorth is how many steps of counting without enumeration take the time of one step with.
+	summedWorth = 3
 )
 
 // Enumerate implements matcher.Backend. The search is in a candidate space that is made for it, by enumeration. A count
-// that takes long begins again without enumeration. The search of one root is shared as that of an anchor is (see
-// work.Pool).
+// that takes long begins again without enumeration (see count). The search of one root is shared as that of an anchor
+// is (see work.Pool).
 func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, limit uint64,
 	budget *matcher.Budget, emit func(matcher.Rows) error) (matcher.Result, error) {
 	c := b.plans[p]
@@ -94,7 +98,10 @@ type enumeration struct {
 	layout *rowsort.Layout
 	capped viewCut
 
+	steps uint64 // of the last turn
+
 	mu     sync.Mutex // held to add to the following
+	done   float64    // roots of the last run; of one that was given up in between, the part that was done
 	result matcher.Result
 	all    rowsort.Sorted
 }
@@ -106,23 +113,62 @@ func (e *enumeration) search(ctx context.Context) {
 	if w == nil || w.order == nil {
 		return
 	}
-	if e.want != matcher.WantCount {
+	if e.want == matcher.WantCount {
+		e.count(ctx, w)
+	} else {
+		e.run(ctx, w, nil)
+	}
+}
+
+// count counts by enumeration, or without it. Which is shorter can be 100 times the other, and neither is known before,
+// so they take turns. A first short enumeration tells how many steps a whole one is foreseen to make. If that is more
+// than a few times the first, the turns of both grow from there until one is done.
+func (e *enumeration) count(ctx context.Context, w *way) {
+	foreseen := float64(firstTurn)
+	if !e.b.sumsFirst {
+		if e.turn(ctx, w, foreseen) {
+			return
+		}
+		if foreseen = e.foreseen(w); foreseen <= shortTurns*firstTurn {
+			if e.turn(ctx, w, 2*foreseen) {
+				return
+			}
+			foreseen = e.foreseen(w)
+		}
+	}
+	sums := e.b.summingWay(e.c, w, &e.result)
+	if sums == nil {
 		e.run(ctx, w, nil)
 		return
 	}
-	if !e.b.sumsFirst {
-		tried := &work.Allowance{Steps: leastSummed}
-		e.run(ctx, w, tried)
-		if !tried.Over() || e.meter.Over() != matcher.NoCause {
+	for ; ; foreseen *= 4 {
+		if e.embeddings = true; e.turn(ctx, sums, summedWorth*foreseen) {
 			return
 		}
-		e.all.Close()
-		e.result.Count = matcher.Count{}
-		e.meter.Restart()
+		if e.embeddings = false; e.turn(ctx, w, 2*foreseen) {
+			return
+		}
 	}
-	e.b.makeCountPlan(e.c, w, &e.result)
-	e.run(ctx, w, nil)
-	e.embeddings = w.countPlan != nil
+}
+
+// turn runs in one way, in so many steps at most. It reports false if that did not suffice: nothing is found then.
+func (e *enumeration) turn(ctx context.Context, w *way, steps float64) bool {
+	allowed := &work.Allowance{Steps: uint64(min(steps, math.MaxInt64))}
+	before := e.result.Steps
+	e.run(ctx, w, allowed)
+	e.steps = e.result.Steps - before
+	if !allowed.Over() || e.meter.Over() != matcher.NoCause || ctx.Err() != nil {
+		return true
+	}
+	e.all.Close()
+	e.result.Count = matcher.Count{}
+	e.meter.Restart()
+	return false
+}
+
+// foreseen returns how many steps a whole enumeration is foreseen to make, after a turn that was not enough.
+func (e *enumeration) foreseen(w *way) float64 {
+	return float64(e.steps) * float64(max(1, w.space.Candidates[w.order.Steps[0].Vertex])) / max(e.done, 0.01)
 }
 
 // run searches in one way, within an allowance if there is one, and adds to the result.
@@ -130,7 +176,7 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 	b, stop := e.b, &e.stop
 	file := &rowsort.File{Open: b.opt.TempFiles, Budget: e.budget}
 	e.all = rowsort.Sorted{Layout: e.layout, File: file}
-	if allowed != nil {
+	if e.done = 0; allowed != nil {
 		stop = new(atomic.Bool)
 		defer work.StopWith(ctx, stop)()
 	}
@@ -161,6 +207,7 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 		pool.Join(&s.Worker)
 		s.UseMemo(&endings)
 		var total matcher.Count
+		done := 0.0
 		if w.countPlan != nil {
 			s.counter.Start(w.countPlan, adj, nil)
 		}
@@ -182,7 +229,7 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 				s.resumePart(given)
 			}
 			told, steps := from, s.Steps // what progress knows of
-			for i := from; i < to && !stop.Load() && !s.Tripped && !e.capped.cut.IsDone(); i++ {
+			for i := from; i < to && !stop.Load() && !s.Tripped && !e.capped.cut.IsDone() && !allowed.Over(); i++ {
 				switch id := roots[i]; {
 				case !view.HasVertex(id):
 				case w.countPlan != nil:
@@ -190,13 +237,18 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 				default:
 					s.FromRoot(w.order, e.which, id)
 				}
+				if allowed.Over() && w.countPlan == nil {
+					done += s.RootDone()
+				} else {
+					done++
+				}
 				if s.Steps-steps >= work.PollEvery { // few roots may be nearly all of the search
 					come.Done(i + 1 - told)
 					told, steps = i+1, s.Steps
 				}
 			}
 			come.Done(to - told)
-			if st.Err() != nil || s.Tripped || e.capped.cut.IsDone() || allowed != nil && allowed.Over() {
+			if st.Err() != nil || s.Tripped || e.capped.cut.IsDone() || allowed.Over() {
 				stop.Store(true)
 			}
 		}
@@ -216,6 +268,7 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 			rows.Drop()
 		}
 		e.all.Join(rows)
+		e.done += done
 		e.result.Count = e.result.Count.Add(total).Add(s.Counted())
 		e.result.Steps += s.Steps
 		e.result.SearchNS += took

@@ -45,19 +45,20 @@ func (b *Backend) wayOf(c *compiled, want matcher.Want, stop *atomic.Bool, took 
 	return w
 }
 
-// makeCountPlan makes the way count without enumeration. It reports false where the pattern cannot be counted so, as with
-// conditions between elements.
-func (b *Backend) makeCountPlan(c *compiled, w *way, took *matcher.Result) bool {
+// summingWay returns the way without enumeration; nil where the pattern cannot be counted so, as with conditions between
+// elements. Its time is added to took.
+func (b *Backend) summingWay(c *compiled, w *way, took *matcher.Result) *way {
 	if b.oneByOnes || !c.plan.Query.OwnOnly() || b.isRevised(c) {
-		return false
+		return nil
 	}
 	began := b.work.Now()
 	defer func() { took.OrderNS += b.work.Now() - began }()
-	if w.countPlan = count.NewPlan(w.space.Narrowed, w.space, false); w.countPlan == nil {
-		return false
+	sums := *w
+	if sums.countPlan = count.NewPlan(w.space.Narrowed, w.space, false); sums.countPlan == nil {
+		return nil
 	}
-	w.countPlan.Images, w.countPlan.Pairs = w.space.Candidates, w.space.Pairs
-	return true
+	sums.countPlan.Images, sums.countPlan.Pairs = w.space.Candidates, w.space.Pairs
+	return &sums
 }
 
 // sharedOf returns what searches with a candidate space share while the graph and the staged batch stay.

@@ -138,6 +138,16 @@ func (s *Search) FromRoot(o *program.Order, which dyngraph.Which, v dyngraph.Ver
 	s.fromRoot(v)
 }
 
+// RootDone returns about what part of the last root's search was done before the search was stopped: by how far it came
+// among the candidates of the second step.
+func (s *Search) RootDone() float64 {
+	if len(s.order.Steps) < 2 {
+		return 0
+	}
+	f := &s.frames[s.order.Steps[1].Slot]
+	return float64(max(0, f.next-1)) / float64(max(1, f.end))
+}
+
 // fromRoot searches the matches whose first vertex is v.
 func (s *Search) fromRoot(v dyngraph.VertexID) {
 	if !s.Passes(&s.order.Steps[0], v) {

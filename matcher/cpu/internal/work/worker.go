@@ -121,8 +121,8 @@ func (a *Allowance) exceeded() bool {
 	return true
 }
 
-// Over reports whether a worker was stopped, so that the search is not complete.
-func (a *Allowance) Over() bool { return a.over.Load() }
+// Over reports whether a worker was stopped, so that the search is not complete. A nil Allowance is never over.
+func (a *Allowance) Over() bool { return a != nil && a.over.Load() }
 
 // Part is work that a worker gave away.
 type Part struct {
