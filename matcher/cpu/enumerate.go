@@ -21,12 +21,14 @@ const (
 	// rootChunks chunks for each worker, if there are so many vertices.
 	rootChunk  = 256
 	rootChunks = 8
-	// firstTurn is the number of steps of a count by enumeration after which it is foreseen how many it will make. Up to
-	// shortTurns times as many, it goes on.
+	// firstTurn is the number of steps of the first turn of a count by enumeration, nextTurn by what factor the next one
+	// has more, and summedTurn how many steps a turn without enumeration has for each of the one before. They take a
+	// third of the time.
 	firstTurn  = 1 << 13
-	shortTurns = 16
-	// summedWorth is how many steps of counting without enumeration take the time of one step with.
-	summedWorth = 3
+	nextTurn   = 16
+	summedTurn = 12
+	// hopeless is how many times the steps of a turn an enumeration is foreseen to make where the turn is left out.
+	hopeless = 4
 )
 
 // Enumerate implements matcher.Backend. The search is in a candidate space that is made for it, by enumeration. A count
@@ -121,33 +123,34 @@ func (e *enumeration) search(ctx context.Context) {
 }
 
 // count counts by enumeration, or without it. Which is shorter can be 100 times the other, and neither is known before,
-// so they take turns. A first short enumeration tells how many steps a whole one is foreseen to make. If that is more
-// than a few times the first, the turns of both grow from there until one is done.
+// so they take turns, which grow until one of them is done. Turns of the enumeration that are foreseen not to suffice
+// are left out.
 func (e *enumeration) count(ctx context.Context, w *way) {
-	foreseen := float64(firstTurn)
-	if !e.b.sumsFirst {
-		if e.turn(ctx, w, foreseen) {
-			return
-		}
-		if foreseen = e.foreseen(w); foreseen <= shortTurns*firstTurn {
-			if e.turn(ctx, w, 2*foreseen) {
+	var sums *way
+	foreseen := 0.0
+	if e.b.sumsFirst {
+		foreseen = math.Inf(1)
+	}
+	for steps := float64(firstTurn); ; steps *= nextTurn {
+		if foreseen <= hopeless*steps {
+			if e.turn(ctx, w, steps) {
 				return
 			}
 			foreseen = e.foreseen(w)
 		}
-	}
-	sums := e.b.summingWay(e.c, w, &e.result)
-	if sums == nil {
-		e.run(ctx, w, nil)
-		return
-	}
-	for ; ; foreseen *= 4 {
-		if e.embeddings = true; e.turn(ctx, sums, summedWorth*foreseen) {
+		if sums == nil {
+			if foreseen <= nextTurn*steps && steps == firstTurn {
+				continue // the next turn is short, and to prepare for the other way is not
+			}
+			if sums = e.b.summingWay(e.c, w, &e.result); sums == nil {
+				e.run(ctx, w, nil)
+				return
+			}
+		}
+		if e.embeddings = true; e.turn(ctx, sums, summedTurn*steps) {
 			return
 		}
-		if e.embeddings = false; e.turn(ctx, w, 2*foreseen) {
-			return
-		}
+		e.embeddings = false
 	}
 }
 
@@ -168,7 +171,7 @@ func (e *enumeration) turn(ctx context.Context, w *way, steps float64) bool {
 
 // foreseen returns how many steps a whole enumeration is foreseen to make, after a turn that was not enough.
 func (e *enumeration) foreseen(w *way) float64 {
-	return float64(e.steps) * float64(max(1, w.space.Candidates[w.order.Steps[0].Vertex])) / max(e.done, 0.01)
+	return float64(e.steps) * float64(max(1, w.space.Candidates[w.order.Steps[0].Vertex])) / max(e.done, 1e-9)
 }
 
 // run searches in one way, within an allowance if there is one, and adds to the result.

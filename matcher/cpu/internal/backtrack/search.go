@@ -138,14 +138,16 @@ func (s *Search) FromRoot(o *program.Order, which dyngraph.Which, v dyngraph.Ver
 	s.fromRoot(v)
 }
 
-// RootDone returns about what part of the last root's search was done before the search was stopped: by how far it came
-// among the candidates of the second step.
-func (s *Search) RootDone() float64 {
-	if len(s.order.Steps) < 2 {
-		return 0
+// RootDone returns about what part of the last root's search was done before the search was stopped: by how far each
+// step came among its candidates. Steps that were not begun again since the one before went on have little weight.
+func (s *Search) RootDone() (part float64) {
+	weight := 1.0
+	for d := 1; d < len(s.order.Steps) && weight > 1e-9; d++ {
+		f := &s.frames[s.order.Steps[d].Slot]
+		weight /= float64(max(1, f.end))
+		part += weight * float64(max(0, f.next-1))
 	}
-	f := &s.frames[s.order.Steps[1].Slot]
-	return float64(max(0, f.next-1)) / float64(max(1, f.end))
+	return min(part, 1)
 }
 
 // fromRoot searches the matches whose first vertex is v.
