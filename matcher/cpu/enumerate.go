@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,33 +125,38 @@ func (e *enumeration) search(ctx context.Context) {
 
 // count counts by enumeration, or without it. Which is shorter can be 100 times the other, and neither is known before,
 // so they take turns, which grow until one of them is done. Turns of the enumeration that are foreseen not to suffice
-// are left out.
+// are left out. An enumeration by vertices alone is fast, one that jumps may make fewer steps: once turns are long, it
+// has some, too.
 func (e *enumeration) count(ctx context.Context, w *way) {
 	var sums *way
-	foreseen := 0.0
+	foreseen, first := 0.0, float64(cmp.Or(e.b.firstTurn, firstTurn))
 	if e.b.sumsFirst {
 		foreseen = math.Inf(1)
 	}
-	for steps := float64(firstTurn); ; steps *= nextTurn {
+	for steps := first; ; steps *= nextTurn {
 		if foreseen <= hopeless*steps {
 			if e.turn(ctx, w, steps) {
 				return
 			}
 			foreseen = e.foreseen(w)
 		}
+		if foreseen <= nextTurn*steps && (sums != nil || steps == first) {
+			continue // the next turn is foreseen to suffice
+		}
+		summed := max(summedTurn*steps, foreseen)
 		if sums == nil {
-			if foreseen <= nextTurn*steps && steps == firstTurn {
-				continue // the next turn is short, and to prepare for the other way is not
-			}
 			if sums = e.b.summingWay(e.c, w, &e.result); sums == nil {
-				e.run(ctx, w, nil)
+				e.run(ctx, e.b.jumpingWay(w), nil)
 				return
 			}
+			summed = summedTurn * first
 		}
-		if e.embeddings = true; e.turn(ctx, sums, summedTurn*steps) {
+		if e.embeddings = true; e.turn(ctx, sums, summed) {
 			return
 		}
-		e.embeddings = false
+		if e.embeddings = false; steps > nextTurn*first && e.turn(ctx, e.b.jumpingWay(w), steps) {
+			return
+		}
 	}
 }
 

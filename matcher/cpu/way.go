@@ -42,6 +42,7 @@ func (b *Backend) wayOf(c *compiled, want matcher.Want, stop *atomic.Bool, took 
 		return program.CompileCanonical(p, s, &matcher.Order{Edge: -1, Steps: []matcher.Step{{}}}, 1)
 	}
 	w.shared = b.sharedOf(s)
+	w.shared.Jumps = want != matcher.WantCount // see count
 	return w
 }
 
@@ -53,12 +54,19 @@ func (b *Backend) summingWay(c *compiled, w *way, took *matcher.Result) *way {
 	}
 	began := b.work.Now()
 	defer func() { took.OrderNS += b.work.Now() - began }()
-	sums := *w
+	sums := &way{space: w.space, order: w.order, shared: w.shared}
 	if sums.countPlan = count.NewPlan(w.space.Narrowed, w.space, false); sums.countPlan == nil {
 		return nil
 	}
 	sums.countPlan.Images, sums.countPlan.Pairs = w.space.Candidates, w.space.Pairs
-	return &sums
+	return sums
+}
+
+// jumpingWay returns the way by enumeration with jumps.
+func (b *Backend) jumpingWay(w *way) *way {
+	jumps := &way{space: w.space, order: w.order, shared: b.sharedOf(w.space)}
+	jumps.shared.Jumps = true
+	return jumps
 }
 
 // sharedOf returns what searches with a candidate space share while the graph and the staged batch stay.
@@ -66,7 +74,7 @@ func (b *Backend) sharedOf(s *space.Space) *backtrack.Shared {
 	lists := &neighbors.Cache{Options: b.neighbors.Options}
 	lists.Load(0) // no epoch advances
 	shared := &backtrack.Shared{Graph: b.g, Delta: b.delta, Filter: s, Neighbors: lists, Work: &b.work,
-		SortMemory: b.opt.GroupMemory, Options: b.shared.Options, Jumps: true}
+		SortMemory: b.opt.GroupMemory, Options: b.shared.Options}
 	if b.opt.Profile != nil {
 		shared.Profile = b.opt.Profile.addSpace(s)
 	}
