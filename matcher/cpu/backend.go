@@ -98,6 +98,7 @@ type Backend struct {
 	spaces      bool           // tests: each plan that may have a kept space has one from the start
 	sumsFirst   bool           // tests: no count of a whole graph begins by enumeration
 	firstTurn   uint64         // tests: the constant; 0 as it is
+	spaceReads  int            // tests: what semi-joins may read; 0 as it is
 	keepsAll    bool           // tests: no kept space is refused
 	trials      uint64         // tests: what trial returns; 0 for an estimate
 	eachs       bool           // tests: whatever may be counted match by match is

@@ -22,9 +22,8 @@ const (
 	// rootChunks chunks for each worker, if there are so many vertices.
 	rootChunk  = 256
 	rootChunks = 8
-	// firstTurn is the number of steps of the first turn of a count by enumeration, nextTurn by what factor the next one
-	// has more, and summedTurn how many steps a turn without enumeration has for each of the one before. They take a
-	// third of the time.
+	// firstTurn is the number of steps of the first turn of a count by enumeration, and nextTurn by what factor the
+	// next one has more. For each of them, a turn without enumeration has summedTurn steps: they take less time.
 	firstTurn  = 1 << 13
 	nextTurn   = 16
 	summedTurn = 12

@@ -238,8 +238,8 @@ const (
 	readsPerStep = 4
 )
 
-// trial is how many steps searches may make before a candidate space is kept for them: about as many as take the time of
-// making it, by estimate. Those that end before do not pay for it.
+// trial is how many steps searches may make before a candidate space is kept for them: about as many as take the time
+// of making it, by estimate. Those that end before do not pay for it.
 func (b *Backend) trial(p *matcher.Plan) uint64 {
 	if b.trials > 0 {
 		return b.trials

@@ -355,8 +355,9 @@ func (r *tasksRun) searcher() (s *searcher, release func()) {
 	return s, func() { r.t.done(s, own) }
 }
 
-// inUnits returns a count, of embeddings or of subgraphs, as the query wants it. Automorphisms act freely on embeddings,
-// and a whole orbit appears or disappears at once: there are as many embeddings as subgraphs times automorphisms.
+// inUnits returns a count, of embeddings or of subgraphs, as the query wants it. Automorphisms act freely on
+// embeddings, and a whole orbit appears or disappears at once: there are as many embeddings as subgraphs times
+// automorphisms.
 func (c *compiled) inUnits(n matcher.Count, embeddings bool) matcher.Count {
 	switch subgraphs := c.plan.Query.Unit == matcher.Subgraphs; {
 	case embeddings && subgraphs:

@@ -24,7 +24,7 @@ type way struct {
 // stop is set. Its time is added to took.
 func (b *Backend) wayOf(c *compiled, want matcher.Want, stop *atomic.Bool, took *matcher.Result) *way {
 	began := b.work.Now()
-	s := space.Make(b.g, b.filter, c.plan, stop.Load)
+	s := space.Make(b.g, b.filter, c.plan, b.spaceReads, stop.Load)
 	made := b.work.Now()
 	took.FilterNS += made - began
 	defer func() { took.OrderNS += b.work.Now() - made }()
@@ -46,10 +46,10 @@ func (b *Backend) wayOf(c *compiled, want matcher.Want, stop *atomic.Bool, took 
 	return w
 }
 
-// summingWay returns the way without enumeration; nil where the pattern cannot be counted so, as with conditions between
-// elements. Its time is added to took.
+// summingWay returns the way without enumeration; nil where the pattern cannot be counted so, as with conditions
+// between elements, or while a batch is staged that revises vertices. Its time is added to took.
 func (b *Backend) summingWay(c *compiled, w *way, took *matcher.Result) *way {
-	if b.oneByOnes || !c.plan.Query.OwnOnly() || b.isRevised(c) {
+	if b.oneByOnes || !c.plan.Query.OwnOnly() || b.delta != nil && len(b.delta.Revised) > 0 {
 		return nil
 	}
 	began := b.work.Now()

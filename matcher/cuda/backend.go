@@ -132,7 +132,7 @@ type Backend struct {
 // New returns a backend without a graph.
 func New(opt Options) *Backend {
 	opt.EnsureDefaults()
-	opt.CPU.Lazy, opt.CPU.Filter = true, new(candidates.Filter)
+	opt.CPU.Lazy, opt.CPU.Filter = true, &candidates.Filter{Whole: true}
 	return &Backend{opt: opt, sides: newSides(&opt), cpu: cpu.New(opt.CPU), filter: opt.CPU.Filter, table: newTable()}
 }
 

@@ -19,8 +19,8 @@ import (
 //
 // A Filter has one owner; between Stage and Commit or Abort any number of goroutines may read Bits.
 type Filter struct {
-	// Whole has plans for whole graphs alone (Planner.Static) get classes and bits, too. Otherwise Each, Dormant and the
-	// tests are all that they are served with: a candidate space is made from these.
+	// Whole has plans for whole graphs alone (Planner.Static) get classes and bits, too. Otherwise they have what a
+	// candidate space is made from: Each, MayFit, AtMost and the tests of vertices and edges; and they are not dormant.
 	Whole bool
 
 	g       *dyngraph.Graph
@@ -150,12 +150,11 @@ func (f *Filter) add(plans []*matcher.Plan) {
 		if known.classes != nil {
 			continue
 		}
-		known.dormant = f.isDormant(p)
 		if !p.ForBatches() && !f.Whole {
 			f.locate()
 			continue
 		}
-		if known.dormant {
+		if known.dormant = f.isDormant(p); known.dormant {
 			f.dormant = append(f.dormant, p)
 		} else {
 			kept = append(kept, p)
@@ -405,8 +404,8 @@ func (f *Filter) Class(p *matcher.Plan, v int) int { return f.plans[p].classes[v
 // Fit returns how many data vertices are candidates of pattern vertex v. The plan must have been given to Prepare.
 func (f *Filter) Fit(p *matcher.Plan, v int) int { return f.classes[f.plans[p].classes[v]].fit }
 
-// Each calls do with the data vertices that have the bit of a vertex of a plan; if the plan has no bits, with those that
-// fit its label and own conditions in some view. The plan must have been given to Prepare.
+// Each calls do with the data vertices that have the bit of a vertex of a plan; if the plan has no bits, with those
+// that fit its label and own conditions in some view. The plan must have been given to Prepare.
 func (f *Filter) Each(p *matcher.Plan, v int, do func(dyngraph.VertexID)) {
 	classes := f.plans[p].classes
 	if classes == nil {

@@ -7,15 +7,15 @@ import (
 	"motifd/matcher"
 )
 
-// narrows is by what factor the candidates of a pattern vertex must be fewer than the data vertices that its neighbours'
-// labels leave, if the neighbours' candidates are looked for among theirs. A data vertex is read once for each pattern
-// vertex there, otherwise once for all.
+// narrows is by what factor the candidates of a pattern vertex are fewer than the data vertices that the labels of its
+// neighbours leave, where the candidates of these neighbours are found at the edges of the first. So a data vertex is
+// read once for each pattern vertex; semi-joins read it once for all.
 const narrows = 4
 
-// generator finds the data vertices that semi-joins begin with. Those of the rarest pattern vertex are all that its
-// label, its own conditions and its number of edges leave. From there on the pattern is walked: the candidates of a
-// neighbour are found at the edges of those candidates that have all other edges, too (candidate generation; CFL-Match,
-// section V), or by the neighbour's label where that is as short.
+// generator finds the data vertices that semi-joins begin with. Candidates of the rarest pattern vertex are all data
+// vertices that its label, its own conditions and its number of edges leave. From there on the pattern is walked. The
+// candidates of a neighbour are found at the edges of candidates that have an image for each neighbour (as in the
+// top-down construction of CFL-Match, SIGMOD 2016), or by the neighbour's label where these are as few.
 type generator struct {
 	*maker
 	view    dyngraph.View
@@ -76,8 +76,7 @@ func (m *maker) generate() bool {
 // end marks what has bits as dirty.
 func (g *generator) end() bool {
 	m := g.maker
-	m.left = leastReads
-	kept := m.vertices[:0]
+	kept, reads := m.vertices[:0], leastReads
 	for i, v := range m.vertices {
 		if i%pollEvery == 0 && m.stop() {
 			return false
@@ -91,13 +90,16 @@ func (g *generator) end() bool {
 		for i := range m.kinds {
 			if k := &m.kinds[i]; k.wants&x != 0 {
 				for _, d := range k.dirs {
-					m.left += rounds * m.g.Degree(v, d)
+					reads += rounds * m.g.Degree(v, d)
 				}
 			}
 		}
 	}
 	m.vertices = kept
 	m.dirty = append(m.dirty, kept...)
+	if m.left == 0 {
+		m.left = reads
+	}
 	return true
 }
 
@@ -152,8 +154,8 @@ func (g *generator) byEdges(u int, around uint64) bool {
 	return true
 }
 
-// look finds what may be the images of a pattern vertex's neighbours among those of its candidate v. It reports false if
-// one of them has none.
+// look finds what may be the images of a pattern vertex's neighbours among those of its candidate v. It reports false
+// if one of them has none.
 func (g *generator) look(v dyngraph.VertexID, u int, around uint64) bool {
 	g.found = g.found[:0]
 	for i := range g.kinds {

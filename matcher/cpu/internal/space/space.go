@@ -105,9 +105,10 @@ const (
 const pollEvery = 1 << 12
 
 // Make makes the space of a plan that the filter serves. It returns nil when stop, which is asked now and then, is
-// true. Where the fixed point is far, the bits are those that are left when enough was read.
-func Make(g *dyngraph.Graph, f *candidates.Filter, p *matcher.Plan, stop func() bool) *Space {
-	m := &maker{Space: &Space{Filter: f, plan: p}, g: g, kinds: kindsOf(p, f), stop: stop}
+// true. Where the fixed point is far, the bits are those that are left when so many entries of the graph were read;
+// with 0, a multiple of what one round of semi-joins reads.
+func Make(g *dyngraph.Graph, f *candidates.Filter, p *matcher.Plan, reads int, stop func() bool) *Space {
+	m := &maker{Space: &Space{Filter: f, plan: p}, g: g, kinds: kindsOf(p, f), left: reads, stop: stop}
 	if !m.generate() || !m.join() || !m.sum() {
 		return nil
 	}
