@@ -52,18 +52,18 @@ const maxStarts = 1 << 16
 
 // newAnchors returns the anchors of the requests that use selects, for rows or for counts. What it finds
 // holds until the next call, unless Backend.starts was taken.
-func (b *Backend) newAnchors(reqs []matcher.Request, use func(matcher.Request) bool, rows bool,
+func (b *Backend) newAnchors(reqs []matcher.Request, use func(*compiled, *matcher.Request) bool, rows bool,
 	leader []int) *anchors {
 	b.rounds++
 	if len(b.starts) > maxStarts {
 		b.starts = nil
 	}
 	a := &anchors{b: b, view: b.g.View(dyngraph.New), reqs: reqs, rows: rows, leader: leader, round: b.rounds}
-	for i, r := range reqs {
-		if !use(r) {
+	for i := range reqs {
+		c := b.plans[reqs[i].Plan]
+		if !use(c, &reqs[i]) {
 			continue
 		}
-		c := b.plans[r.Plan]
 		if c.asked.round != a.round {
 			c.asked.round, c.asked.requests = a.round, c.asked.requests[:0]
 		}
@@ -157,7 +157,7 @@ func (a *anchors) groupTasks(phase uint64, tasks [][]task) {
 				continue
 			}
 			for _, r := range f.c.asked.requests {
-				ts, grown := tasks[r], a.b.viewsAt(&a.reqs[r], phase) != nil
+				ts, grown := tasks[r], a.b.viewsAt(f.c, &a.reqs[r], phase) != nil
 				for i, p := range pairs {
 					order := uint32(0)
 					if len(places) > 0 { // some plan needs them, or the label has parallel edges

@@ -83,8 +83,9 @@ type Backend struct {
 	passed   []uint64 // room for the tests that a net edge may pass
 	// columns numbers the neighbour lists of all plans; fresh tells which of them still hold.
 	columns *program.ListKeys
-	tasks   [][]task  // by request, empty between searches
-	run     *tasksRun // kept between searches
+	tasks   [][]task // by request, empty between searches
+	asks    []asks   // of the requests of the search at hand, for what is no rows
+	totals  *totals  // kept between searches
 	nets    program.NetEdges
 	// phase tells the phases apart in which graphs change: the staged batch's deletions are an even one, its insertions
 	// the next.
@@ -363,7 +364,8 @@ func (b *Backend) ready(reqs []matcher.Request) {
 // sums reports whether some request needs what Ready makes.
 func (b *Backend) sums(reqs []matcher.Request) bool {
 	return slices.ContainsFunc(reqs, func(r matcher.Request) bool {
-		return r.Want == matcher.WantCount && b.plans[r.Plan] != nil && b.how(r) == bySums && r.Before > 0
+		c := b.plans[r.Plan]
+		return r.Want == matcher.WantCount && c != nil && b.how(c, &r) == bySums && r.Before > 0
 	})
 }
 

@@ -3,11 +3,9 @@ package cpu
 import (
 	"math"
 	"slices"
-	"sync/atomic"
 
 	"motifd/matcher"
 	"motifd/matcher/cpu/internal/program"
-	"motifd/matcher/cpu/internal/work"
 )
 
 const (
@@ -50,13 +48,12 @@ func (b *Backend) enumerates(s *searcher, c *compiled, tasks []task) bool {
 // runEach counts a request match by match. It reports false when that takes many more steps than counting is known to
 // take: nothing is found then.
 func (t *totals) runEach(c *compiled, req *matcher.Request, result *matcher.Result) bool {
-	r := t.run
+	r := &t.run
 	if t.b.keeps(c, req) {
 		t.onWay(c, result)
 	}
-	r.each, r.stop = c.plan.Automorphisms, new(atomic.Bool)
-	r.allowed = &work.Allowance{Steps: t.b.guard(c, len(r.tasks))}
-	defer work.StopWith(t.ctx, r.stop)()
+	r.each = c.plan.Automorphisms
+	r.allow(t.b.guard(c, len(r.tasks)))
 	r.runAll()
 	if !r.allowed.Over() || result.Over != matcher.NoCause || t.ctx.Err() != nil {
 		return true

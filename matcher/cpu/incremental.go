@@ -18,19 +18,35 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	results := make([]matcher.Result, len(reqs))
-	for _, r := range reqs {
-		if b.plans[r.Plan] == nil {
+	var n [byRows + 1]int
+	b.asks = slices.Grow(b.asks[:0], len(reqs))[:len(reqs)]
+	for i := range reqs {
+		r := &reqs[i]
+		c := b.plans[r.Plan]
+		if c == nil {
 			return nil, fmt.Errorf("query %q was searched without being prepared", r.Plan.Query.Name)
 		}
+		b.asks[i] = asks{c, b.how(c, r)}
+		n[b.asks[i].how]++
 	}
-	if err := b.searchTotals(ctx, sign, reqs, results); err != nil {
-		return nil, err
+	results := make([]matcher.Result, len(reqs))
+	if n[byRows] < len(reqs) {
+		if err := b.searchTotals(ctx, sign, reqs, n, results); err != nil {
+			return nil, err
+		}
 	}
-	if err := b.searchRows(ctx, sign, reqs, results, emit, over); err != nil {
-		return nil, err
+	if n[byRows] > 0 {
+		if err := b.searchRows(ctx, sign, reqs, results, emit, over); err != nil {
+			return nil, err
+		}
 	}
 	return results, nil
+}
+
+// asks is what a request asks for.
+type asks struct {
+	c   *compiled
+	how byHow
 }
 
 // task is one anchored search.
@@ -70,54 +86,46 @@ const taskChunk = 64
 // maxTasks bounds the tasks of one request whose memory is kept.
 const maxTasks = 1 << 16
 
-// searchTotals answers the requests that want a count or a witness.
-func (b *Backend) searchTotals(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request,
+// searchTotals answers the requests that want a count or a witness. n are how many there are of each kind.
+func (b *Backend) searchTotals(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request, n [byRows + 1]int,
 	results []matcher.Result) error {
-	if !slices.ContainsFunc(reqs, func(r matcher.Request) bool { return r.Want != matcher.WantRows }) {
-		return nil
-	}
 	phase := b.phase + uint64(program.SignIndex(sign))
 	b.Ready(reqs)
-	t := totals{b: b, ctx: ctx, sign: sign, phase: phase}
+	t := b.newTotals(ctx, sign, phase)
 	defer t.end()
 	for _, how := range []byHow{bySums, byCounting, byWitness} {
-		n := 0
-		for i := range reqs {
-			if b.how(reqs[i]) == how {
-				n++
-			}
-		}
-		if n == 0 {
+		if n[how] == 0 {
 			continue
 		}
 		began := b.work.Now()
 		tasks := b.emptyTasks(len(reqs))
 		if how == bySums {
 			b.groupNetEdges()
-			grouped := b.work.Now() - began
-			if err := b.advanceViews(ctx, phase, reqs, results); err != nil { // which tells its own time
+			took, err := b.advanceViews(ctx, phase, reqs, results) // which it tells itself
+			if err != nil {
 				return err
 			}
-			began = b.work.Now() - grouped
-			b.newAnchors(reqs, func(r matcher.Request) bool { return b.oneByOne(&r, phase) }, false, nil).
+			began += took
+			b.newAnchors(reqs, func(c *compiled, r *matcher.Request) bool { return b.oneByOne(c, r, phase) }, false, nil).
 				groupTasks(phase, tasks)
 		} else {
 			if t.leader = nil; how == byCounting {
 				t.leader = b.leaders(reqs, matcher.WantCount)
 			}
-			b.newAnchors(reqs, func(r matcher.Request) bool { return b.how(r) == how }, how == byWitness, t.leader).
+			b.newAnchors(reqs, func(c *compiled, r *matcher.Request) bool { return b.how(c, r) == how }, how == byWitness, t.leader).
 				edgeTasks(sign, tasks)
 		}
-		prepared := (b.work.Now() - began) / int64(n)
+		prepared := (b.work.Now() - began) / int64(n[how])
 		for r := range reqs {
-			if b.how(reqs[r]) != how {
+			c := b.asks[r].c
+			if b.asks[r].how != how {
 				continue
 			}
 			results[r].SearchNS += prepared
-			if len(tasks[r]) == 0 && b.viewsAt(&reqs[r], phase) == nil {
+			if len(tasks[r]) == 0 && b.viewsAt(c, &reqs[r], phase) == nil {
 				continue
 			}
-			if err := t.total(r, reqs, tasks[r], &results[r]); err != nil {
+			if err := t.total(r, c, &reqs[r], tasks[r], &results[r]); err != nil {
 				return err
 			}
 		}
@@ -135,13 +143,13 @@ const (
 	byRows
 )
 
-func (b *Backend) how(r matcher.Request) byHow {
+func (b *Backend) how(c *compiled, r *matcher.Request) byHow {
 	switch {
 	case r.Want == matcher.WantRows:
 		return byRows
 	case r.Want == matcher.WantAny:
 		return byWitness
-	case b.plans[r.Plan].countPlan == nil || b.isRevised(b.plans[r.Plan]) || r.Silence != nil: // one by one
+	case c.countPlan == nil || b.isRevised(c) || r.Silence != nil: // one by one
 		return byCounting
 	}
 	return bySums

@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"math"
-	"sync/atomic"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -10,7 +9,6 @@ import (
 	"motifd/matcher/cpu/internal/count"
 	"motifd/matcher/cpu/internal/program"
 	"motifd/matcher/cpu/internal/space"
-	"motifd/matcher/cpu/internal/work"
 )
 
 // keeping decides whether a plan's batches are searched with a candidate space that is kept from batch to batch
@@ -22,6 +20,7 @@ type keeping struct {
 	before  rate     // of searches without it
 	upkeep  rate     // what it cost to refresh it
 	refused uint     // how often it was refused
+	trial   uint64   // Backend.trial when the way was made
 }
 
 // rate is how many steps some anchored searches took.
@@ -66,7 +65,7 @@ type keptWay struct {
 // keeps reports whether a request for a count may be searched with a kept space. Views count from labels alone; a batch
 // that revises vertices has orders of its own.
 func (b *Backend) keeps(c *compiled, r *matcher.Request) bool {
-	switch b.how(*r) {
+	switch b.how(c, r) {
 	case bySums:
 		return c.views == nil && b.strategy == count.Auto && b.hasRoom(c)
 	case byCounting:
@@ -81,19 +80,19 @@ func (b *Backend) hasRoom(c *compiled) bool {
 }
 
 // allowance is how many steps a search without a kept space may make before there is one.
-func (b *Backend) allowance(c *compiled) *work.Allowance {
+func (b *Backend) allowance(c *compiled) uint64 {
 	if b.spaces {
-		return &work.Allowance{}
+		return 0
 	}
 	trial := b.trial(c.plan) << (refusedAgain * c.keep.refused)
-	return &work.Allowance{Steps: trial - min(trial, c.keep.before.steps)}
+	return trial - min(trial, c.keep.before.steps)
 }
 
 // keptWay returns the way with the plan's kept space, brought to the staged batch; nil without one.
-func (b *Backend) keptWay(c *compiled, stop *atomic.Bool) *keptWay {
+func (b *Backend) keptWay(c *compiled, stop func() bool) *keptWay {
 	w := c.keep.way
 	if w == nil {
-		if b.allowance(c).Steps == 0 {
+		if b.allowance(c) == 0 {
 			return b.keep(c, stop)
 		}
 		return nil
@@ -113,9 +112,9 @@ func (b *Backend) keptWay(c *compiled, stop *atomic.Bool) *keptWay {
 	return w
 }
 
-// keep makes the plan's kept space; nil when stop is set, or when it is refused.
-func (b *Backend) keep(c *compiled, stop *atomic.Bool) *keptWay {
-	w := &keptWay{read: b.changes.End(), kept: space.Keep(b.g, b.filter, c.plan, stop.Load)}
+// keep makes the plan's kept space; nil when stop is true, or when it is refused.
+func (b *Backend) keep(c *compiled, stop func() bool) *keptWay {
+	w := &keptWay{read: b.changes.End(), kept: space.Keep(b.g, b.filter, c.plan, stop)}
 	if w.kept == nil {
 		return nil
 	}
@@ -128,7 +127,7 @@ func (b *Backend) keep(c *compiled, stop *atomic.Bool) *keptWay {
 		return nil
 	}
 	w.kept.Met = true
-	c.keep.way, c.keep.upkeep = w, rate{}
+	c.keep.way, c.keep.upkeep, c.keep.trial = w, rate{}, b.trial(c.plan)
 	b.kept++
 	if !b.renew(c, stop) {
 		return nil
@@ -141,8 +140,8 @@ func (k *keeping) refuse() {
 	k.refused++
 }
 
-// renew makes the numbers and the counting plan of a kept space, if need be; false when stop is set.
-func (b *Backend) renew(c *compiled, stop *atomic.Bool) bool {
+// renew makes the numbers and the counting plan of a kept space, if need be; false when stop is true.
+func (b *Backend) renew(c *compiled, stop func() bool) bool {
 	w := c.keep.way
 	size := 0
 	for _, n := range w.kept.Candidates {
@@ -151,7 +150,7 @@ func (b *Backend) renew(c *compiled, stop *atomic.Bool) bool {
 	if !w.kept.Met && size <= drift*w.size && w.size <= drift*size || w.kept.IsEmpty() {
 		return true
 	}
-	s := w.kept.Space(stop.Load)
+	s := w.kept.Space(stop)
 	if s == nil {
 		return false
 	}
@@ -170,7 +169,7 @@ func (b *Backend) noteKept(c *compiled, anchors int) {
 	k := &c.keep
 	k.upkeep.add(0, uint64(anchors))
 	switch {
-	case k.upkeep.steps < b.trial(c.plan) || b.spaces || b.keepsAll:
+	case k.upkeep.steps < k.trial || b.spaces || b.keepsAll:
 	case k.upkeep.per() > mostUpkeep*k.before.per():
 		b.dropKept(c)
 		k.refuse()

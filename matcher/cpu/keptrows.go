@@ -27,7 +27,7 @@ func (s *rowSearch) chooseWays(ctx context.Context) bool {
 		if s.isJoined(i) || !s.b.keepsRows(c, &s.reqs[i]) {
 			continue
 		}
-		if w := s.b.keptWay(c, &stop); w != nil {
+		if w := s.b.keptWay(c, stop.Load); w != nil {
 			s.b.readyOrders(w)
 			s.of[i].way, s.of[i].endings.Shared = w, &s.b.shared
 		}

@@ -123,7 +123,7 @@ func (b *Backend) joined(reqs []matcher.Request, want matcher.Want) int {
 			!slices.Equal(r.Skip, first.Skip) || b.isRevised(c) {
 			return 0
 		}
-		if b.keepsRows(c, r) && (c.keep.way != nil || b.allowance(c).Steps == 0) {
+		if b.keepsRows(c, r) && (c.keep.way != nil || b.allowance(c) == 0) {
 			return 0
 		}
 	}

@@ -81,7 +81,7 @@ func TestS12WideEdgesCountAsEnumerationDoes(t *testing.T) {
 						r.Plan.Query.Edges,
 					)
 					counted += want[i].Count.Lo
-					if fast.viewsAt(&r, fast.phase+uint64(program.SignIndex(sign))) != nil &&
+					if fast.viewsAt(fast.plans[r.Plan], &r, fast.phase+uint64(program.SignIndex(sign))) != nil &&
 						!want[i].Count.IsZero() {
 						grown++
 					}

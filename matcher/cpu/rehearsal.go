@@ -55,7 +55,7 @@ func (b *Backend) rehearse(made []*compiled) {
 		}
 		req := matcher.Request{Plan: c.plan, Want: matcher.WantCount}
 		if b.keeps(c, &req) && b.rehearsedLong(c) {
-			if w := b.keep(c, &stop); w != nil && !w.kept.IsEmpty() {
+			if w := b.keep(c, stop.Load); w != nil && !w.kept.IsEmpty() {
 				s.counter.Read(w.space)
 				b.rehearseCounts(s, w.countPlan, nil, tasks[i], most)
 				s.counter.Read(b.filter)
@@ -152,7 +152,7 @@ func (b *Backend) rehearseOnes(s *searcher, c *compiled, tasks []task, most uint
 	c.keep.before.add(s.Steps, max(1, done))
 	req := matcher.Request{Plan: c.plan, Want: matcher.WantCount}
 	if b.keeps(c, &req) && b.rehearsedLong(c) {
-		if w := b.keep(c, stop); w != nil {
+		if w := b.keep(c, stop.Load); w != nil {
 			w.onWay(c, tasks)
 		}
 	}

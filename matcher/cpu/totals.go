@@ -23,11 +23,21 @@ type totals struct {
 	phase uint64
 	own   *searcher
 	taken atomic.Bool // own is at work
-	stop  atomic.Bool // of the request at hand
-	unset func() bool // ends the watch over ctx
+	stop  atomic.Bool // of the tasks at hand
 	// leader tells of each request with whose it is counted one by one; see Backend.leaders.
 	leader []int
-	run    *tasksRun // of the request at hand
+	run    tasksRun // of the request at hand
+}
+
+// newTotals returns what answers the requests of one Search. It ends with end.
+func (b *Backend) newTotals(ctx context.Context, sign dyngraph.Sign, phase uint64) *totals {
+	t := b.totals
+	if b.totals = nil; t == nil {
+		t = &totals{b: b}
+		t.run.work = t.run.worker
+	}
+	t.ctx, t.sign, t.phase = ctx, sign, phase
+	return t
 }
 
 // begin makes ready for the tasks of another request.
@@ -35,28 +45,23 @@ func (t *totals) begin() {
 	if t.own == nil {
 		t.own = t.b.newSearcher(&t.stop, matcher.WantCount)
 		t.b.counting = t.own
-		if t.run, t.b.run = t.b.run, nil; t.run == nil {
-			t.run = &tasksRun{}
-			t.run.work = t.run.worker
-		}
-		t.unset = context.AfterFunc(t.ctx, func() { t.stop.Store(true) })
 	}
 	t.stop.Store(false)
-	if t.ctx.Err() != nil { // which the watch may have told before that
-		t.stop.Store(true)
-	}
 }
 
 // end keeps what there is for another Search.
 func (t *totals) end() {
 	if t.own != nil {
-		t.unset()
 		t.b.release(t.own)
-		t.b.counting = nil
+		t.b.counting, t.own = nil, nil
 		t.run.tasksOf, t.run.pool = tasksOf{}, work.Pool{}
-		t.b.run = t.run
 	}
+	t.ctx, t.leader = nil, nil
+	t.b.totals = t
 }
+
+// isOver reports whether the whole Search is to end.
+func (t *totals) isOver() bool { return t.ctx.Err() != nil }
 
 // search returns a search for a worker: the caller's own one, unless another worker has it.
 func (t *totals) search(mode matcher.Want) (s *searcher, own bool) {
@@ -77,15 +82,14 @@ func (t *totals) done(s *searcher, own bool) {
 }
 
 // total answers one request: what its views have counted, and its tasks.
-func (t *totals) total(request int, reqs []matcher.Request, tasks []task, result *matcher.Result) error {
-	req := &reqs[request]
+func (t *totals) total(request int, c *compiled, req *matcher.Request, tasks []task, result *matcher.Result) error {
 	var less matcher.Count
-	views := t.b.viewsAt(req, t.phase)
+	views := t.b.viewsAt(c, req, t.phase)
 	if views != nil {
 		result.Count, less = views.Sum(t.phase)
 	}
 	if len(tasks) > 0 {
-		less = less.Add(t.runTasks(req, views, tasks, result, t.leader != nil && t.leader[request] >= 0))
+		less = less.Add(t.runTasks(c, req, views, tasks, result, t.leader != nil && t.leader[request] >= 0))
 	}
 	if err := t.ctx.Err(); err != nil {
 		return err
@@ -99,7 +103,6 @@ func (t *totals) total(request int, reqs []matcher.Request, tasks []task, result
 		return nil
 	}
 	if req.Want == matcher.WantCount && (t.leader == nil || t.leader[request] < 0) { // trees have all embeddings
-		c := t.b.plans[req.Plan]
 		result.Count = c.inUnits(result.Count, c.countPlan != nil)
 	}
 	return nil
@@ -108,6 +111,7 @@ func (t *totals) total(request int, reqs []matcher.Request, tasks []task, result
 // runTasks runs the tasks of one request on the workers, which share the search of a task, too. It adds to the result,
 // and returns what is to be taken away. joined tells that the tasks are those of other requests, too.
 func (t *totals) runTasks(
+	c *compiled,
 	req *matcher.Request,
 	views *ivm.ViewSet,
 	tasks []task,
@@ -115,13 +119,13 @@ func (t *totals) runTasks(
 	joined bool,
 ) (less matcher.Count) {
 	t.begin()
-	r, c := t.run, t.b.plans[req.Plan]
+	r := &t.run
 	r.tasksOf = tasksOf{t: t, tasks: tasks, want: req.Want, silence: req.Silence, views: views, result: result,
-		bits: t.b.filter, stop: &t.stop}
+		bits: t.b.filter}
 	if result.Over = r.meter.Begin(req.Budget, true); result.Over != matcher.NoCause {
 		return less
 	}
-	switch how := t.b.how(*req); {
+	switch how := t.b.how(c, req); {
 	case how == byWitness || joined:
 		r.runAll()
 		return less
@@ -143,7 +147,7 @@ func (t *totals) runTasks(
 
 // runCounts runs the tasks of a request by the counting plan, and with a kept space if the plan has one or gets one.
 func (t *totals) runCounts(c *compiled, req *matcher.Request, result *matcher.Result) (less matcher.Count) {
-	r := t.run
+	r := &t.run
 	r.countPlan = c.countPlan
 	if !t.b.keeps(c, req) {
 		r.runAll()
@@ -152,18 +156,18 @@ func (t *totals) runCounts(c *compiled, req *matcher.Request, result *matcher.Re
 	way := t.keptWay(c, result)
 	if way == nil {
 		steps := result.Steps
-		r.allowed, r.stop = t.b.allowance(c), new(atomic.Bool)
-		defer work.StopWith(t.ctx, r.stop)()
+		r.allow(t.b.allowance(c))
 		r.runAll()
 		c.keep.before.add(result.Steps-steps, r.done)
 		if !r.allowed.Over() || result.Over != matcher.NoCause || t.ctx.Err() != nil {
 			return r.less
 		}
 		began := t.b.work.Now()
-		way = t.b.keep(c, &t.stop)
+		way = t.b.keep(c, t.isOver)
 		result.SearchNS += t.b.work.Now() - began
 		r.tasks = append(r.left, r.tasks[r.pool.Taken():]...)
-		r.allowed, r.stop = nil, &t.stop
+		r.allowed = nil
+		t.stop.Store(false)
 	}
 	if way != nil {
 		t.b.noteKept(c, len(r.tasks))
@@ -180,13 +184,13 @@ func (t *totals) runCounts(c *compiled, req *matcher.Request, result *matcher.Re
 func (t *totals) keptWay(c *compiled, result *matcher.Result) *keptWay {
 	began := t.b.work.Now()
 	defer func() { result.SearchNS += t.b.work.Now() - began }()
-	return t.b.keptWay(c, &t.stop)
+	return t.b.keptWay(c, t.isOver)
 }
 
 // runOnes runs the tasks of a request that is counted match by match, with a kept space if the plan has one. Where it
 // is to get one, they begin again.
 func (t *totals) runOnes(c *compiled, req *matcher.Request, result *matcher.Result) {
-	r := t.run
+	r := &t.run
 	if !t.b.keeps(c, req) {
 		r.runAll()
 		return
@@ -196,8 +200,7 @@ func (t *totals) runOnes(c *compiled, req *matcher.Request, result *matcher.Resu
 		return
 	}
 	steps := result.Steps
-	r.allowed, r.stop = t.b.allowance(c), new(atomic.Bool)
-	defer work.StopWith(t.ctx, r.stop)()
+	r.allow(t.b.allowance(c))
 	r.runAll()
 	c.keep.before.add(result.Steps-steps, r.done)
 	if !r.allowed.Over() || result.Over != matcher.NoCause || t.ctx.Err() != nil {
@@ -212,7 +215,14 @@ func (t *totals) runOnes(c *compiled, req *matcher.Request, result *matcher.Resu
 func (r *tasksRun) again(result *matcher.Result) {
 	result.Count = matcher.Count{}
 	r.meter.Restart()
-	r.each, r.way, r.allowed, r.left, r.done, r.stop = matcher.Count{}, nil, nil, nil, 0, &r.t.stop
+	r.each, r.way, r.allowed, r.left, r.done = matcher.Count{}, nil, nil, nil, 0
+	r.t.stop.Store(false)
+}
+
+// allow bounds the steps of the tasks.
+func (r *tasksRun) allow(steps uint64) {
+	r.allowance.Begin(steps)
+	r.allowed = &r.allowance
 }
 
 // onWay prepares the tasks of a count match by match for a search with the plan's kept space. It reports whether the
@@ -222,7 +232,7 @@ func (t *totals) onWay(c *compiled, result *matcher.Result) bool {
 	if way == nil {
 		return false
 	}
-	r := t.run
+	r := &t.run
 	t.b.noteKept(c, len(r.tasks))
 	t.b.readyOrders(way)
 	r.way, r.tasks = way, way.onWay(c, r.tasks)
@@ -239,7 +249,7 @@ func (r *tasksRun) runAll() {
 		b.addWildcards(r.countPlan)
 		r.index = b.labelIndex()
 	}
-	r.pool = work.Pool{Options: &b.work, Stop: r.stop}
+	r.pool = work.Pool{Options: &b.work, Stop: &r.t.stop}
 	b.progress.Begin(&r.come, len(r.tasks))
 	defer b.progress.End(&r.come)
 	r.pool.Run(len(r.tasks), taskChunk, r.work)
@@ -253,6 +263,8 @@ type tasksRun struct {
 	meter matcher.Meter
 	come  matcher.SearchProgress
 	mu    sync.Mutex // held to add to the result, and to less
+
+	allowance work.Allowance
 }
 
 // tasksOf are the tasks of a request.
@@ -266,8 +278,7 @@ type tasksOf struct {
 	index     *labeladj.Index
 	views     *ivm.ViewSet
 	bits      candidates.Source
-	way       *keptWay // of an enumeration; nil without
-	stop      *atomic.Bool
+	way       *keptWay        // of an enumeration; nil without
 	allowed   *work.Allowance // of steps, or nil
 	done      uint64          // tasks
 	left      []task          // that were begun, or taken, and are not done: there was no allowance left
@@ -278,13 +289,13 @@ type tasksOf struct {
 // worker is one worker at the tasks.
 func (r *tasksRun) worker() {
 	t, b := r.t, r.t.b
-	began := b.work.Now()
 	s, release := r.searcher()
 	defer release()
-	s.Silence, s.Stop = r.silence, r.stop
+	s.Silence, s.Ctx = r.silence, t.ctx
 	r.pool.Join(&s.Worker)
 	s.Allowance = r.allowed
 	s.Measure(&r.meter)
+	began := s.Told.At
 	steps, looked := s.Steps, s.counter.LookedUp()
 	var more, fewer matcher.Count
 	done, left := uint64(0), []task(nil)
@@ -317,11 +328,11 @@ func (r *tasksRun) worker() {
 			done++
 		}
 		if r.allowed != nil && r.allowed.Over() {
-			r.stop.Store(true)
+			t.stop.Store(true)
 		}
 		r.come.Done(len(chunk))
 		if s.Tripped {
-			r.stop.Store(true)
+			t.stop.Store(true)
 		}
 	}
 	s.Spend()
@@ -348,7 +359,7 @@ func (r *tasksRun) worker() {
 // searcher returns a searcher for a worker, and what takes it back.
 func (r *tasksRun) searcher() (s *searcher, release func()) {
 	if w := r.way; w != nil {
-		s = w.searcher(r.t.b, r.stop)
+		s = w.searcher(r.t.b, &r.t.stop)
 		return s, func() { w.release(r.t.b, s) }
 	}
 	s, own := r.t.search(r.want)

@@ -73,19 +73,19 @@ func (b *Backend) buildStaleViews(phase uint64) {
 	}
 }
 
-// advanceViews brings a phase into the views of what is requested.
+// advanceViews brings a phase into the views of what is requested. It returns how long it took.
 func (b *Backend) advanceViews(
 	ctx context.Context,
 	phase uint64,
 	reqs []matcher.Request,
 	results []matcher.Result,
-) error {
+) (took int64, err error) {
 	ready := false
 	var k ivm.Maintainer
 	for r := range reqs {
 		req := &reqs[r]
-		c := b.plans[req.Plan]
-		if b.how(*req) != bySums || c.views == nil || req.Before == 0 || c.viewsPhase == phase {
+		c := b.asks[r].c
+		if b.asks[r].how != bySums || c.views == nil || req.Before == 0 || c.viewsPhase == phase {
 			continue
 		}
 		began := b.work.Now()
@@ -103,27 +103,29 @@ func (b *Backend) advanceViews(
 			}
 		}
 		results[r].Steps += k.Steps
-		results[r].SearchNS += b.work.Now() - began
+		ns := b.work.Now() - began
+		results[r].SearchNS += ns
+		took += ns
 		if err := ctx.Err(); err != nil {
-			return err
+			return took, err
 		}
 	}
-	return nil
+	return took, nil
 }
 
 // oneByOne reports whether a request asks for a sum that is counted from net edges, in part or whole, once the views
 // have the phase.
-func (b *Backend) oneByOne(req *matcher.Request, phase uint64) bool {
-	if b.how(*req) != bySums || req.Before == 0 {
+func (b *Backend) oneByOne(c *compiled, req *matcher.Request, phase uint64) bool {
+	if b.how(c, req) != bySums || req.Before == 0 {
 		return false
 	}
-	f := b.viewsAt(req, phase)
+	f := b.viewsAt(c, req, phase)
 	return f == nil || f.Cyclic
 }
 
 // viewsAt returns the views that answer a request in a phase, nil if none do.
-func (b *Backend) viewsAt(req *matcher.Request, phase uint64) *ivm.ViewSet {
-	if c := b.plans[req.Plan]; c.viewsPhase == phase && b.how(*req) == bySums && req.Before > 0 {
+func (b *Backend) viewsAt(c *compiled, req *matcher.Request, phase uint64) *ivm.ViewSet {
+	if c.viewsPhase == phase && b.how(c, req) == bySums && req.Before > 0 {
 		return c.views
 	}
 	return nil

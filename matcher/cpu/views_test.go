@@ -66,7 +66,7 @@ func TestS12ForestsCountAsEnumerationDoes(t *testing.T) {
 				counted += want[i].Count.Lo
 				switch phase := fast.phase + uint64(program.SignIndex(sign)); {
 				case fast.filter.Dormant(r.Plan): // nothing to count
-				case fast.viewsAt(&r, phase) != nil:
+				case fast.viewsAt(fast.plans[r.Plan], &r, phase) != nil:
 					kept++
 				case fast.plans[r.Plan].countPlan != nil:
 					fell++
@@ -163,7 +163,7 @@ func TestS12ForestsLeaveNumbersOfMoreThan64Bits(t *testing.T) {
 		reqs := x.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })
 		n := x.Search(b, dyngraph.Inserted, reqs).Results[0].Count
 		require.Equal(t, c.want.String(), n.String(), "step %d", i)
-		require.Equal(t, c.kept, b.viewsAt(&reqs[0], b.phase+1) != nil, "step %d", i)
+		require.Equal(t, c.kept, b.viewsAt(b.plans[reqs[0].Plan], &reqs[0], b.phase+1) != nil, "step %d", i)
 		x.Commit()
 	}
 }

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"context"
 	"sync/atomic"
 
 	"motifd/matcher"
@@ -16,10 +17,11 @@ type Worker struct {
 	Tripped bool   // the search at hand has exceeded its budget
 
 	*Options
-	Stop   *atomic.Bool   // of the whole search
-	Closed *atomic.Bool   // of the request; nil if it has none
-	Meter  *matcher.Meter // of the group or the request; nil when nothing is measured
-	Told   Spent          // what the meter knows
+	Stop   *atomic.Bool    // of the whole search
+	Ctx    context.Context // of the whole search, where nobody sets Stop when it is done; else nil
+	Closed *atomic.Bool    // of the request; nil if it has none
+	Meter  *matcher.Meter  // of the group or the request; nil when nothing is measured
+	Told   Spent           // what the meter knows
 
 	Matches     func() uint64               // returns the number of matches found so far
 	OnSpend     func(steps, matches uint64) // also told what the meter is told; may be nil
@@ -42,7 +44,9 @@ func (w *Worker) Begin() {
 }
 
 // End drops what belongs to a request.
-func (w *Worker) End() { w.Meter, w.Closed, w.Allowance, w.Sharing = nil, nil, nil, Sharing{} }
+func (w *Worker) End() {
+	w.Meter, w.Closed, w.Ctx, w.Allowance, w.Sharing = nil, nil, nil, nil, Sharing{}
+}
 
 // Step counts a search step and polls now and then; false ends the search.
 func (w *Worker) Step() bool {
@@ -65,6 +69,9 @@ func (w *Worker) StepBy(n int) bool {
 
 // Poll looks at the stop flags and the budget; false ends the search.
 func (w *Worker) Poll() bool {
+	if w.Ctx != nil && w.Ctx.Err() != nil {
+		w.Stop.Store(true)
+	}
 	if w.Stop.Load() || w.Closed != nil && w.Closed.Load() {
 		w.Stopped = true
 		return false
@@ -110,6 +117,13 @@ type Allowance struct {
 	Steps uint64
 	spent atomic.Uint64
 	over  atomic.Bool
+}
+
+// Begin allows a number of steps anew.
+func (a *Allowance) Begin(steps uint64) {
+	a.Steps = steps
+	a.spent.Store(0)
+	a.over.Store(false)
 }
 
 // exceeded reports whether more steps were made, by which a worker stops.
