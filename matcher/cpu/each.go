@@ -20,11 +20,9 @@ const (
 // the searcher has just done (DESIGN A24). In a small pattern of one label, most vertices are joined, so a count has
 // few independent parts to multiply. Symmetry and shared last steps save an enumeration most of its work.
 func (b *Backend) enumerates(s *searcher, c *compiled, tasks []task) bool {
-	most := s.Steps
+	most := max(s.Steps+s.Steps/4, leastCompared)
 	if b.eachs {
 		most = math.MaxUint64
-	} else if s.Steps < leastCompared {
-		return false
 	}
 	if c.views != nil || len(c.plan.Query.Vertices) > smallPattern {
 		return false

@@ -22,14 +22,16 @@ type component struct {
 
 	// Several leaves are counted together (countLeaves). Other components have a method or are eliminated: next is
 	// mapped first. It is chosen when it is first needed: most anchors end before.
-	leaves  []int
-	method  method       // or nil
-	next    int          // -1 until it is chosen
-	members uint32       // of next
-	to      *filter      // of next
-	from    []Edge       // from the separator to next
-	rest    []*component // what remains without next; nil until it is needed
-	leaf    *component   // rest, if it is one leaf without conflicts
+	leaves    []int
+	method    method       // or nil
+	next      int          // -1 until it is chosen
+	members   uint32       // of next
+	to        *filter      // of next
+	from      []Edge       // from the separator to next
+	met       bool         // their lists were intersected before
+	*prefixes              // of these; nil until then
+	rest      []*component // what remains without next; nil until it is needed
+	leaf      *component   // rest, if it is one leaf without conflicts
 }
 
 // components makes the components of one plan; each worker has its own. Quotients share equal components.

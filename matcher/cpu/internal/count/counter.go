@@ -41,7 +41,9 @@ type Counter struct {
 	tested           map[testedKind]uint32 // numbers of kinds with tests, from 0 on
 
 	binding
-	sums []openSum // under way and shared, the outermost first
+	level [matcher.MaxVertices]int // by pattern vertex: the depth at which it was mapped last
+	round uint64                   // of Start
+	sums  []openSum                // under way and shared, the outermost first
 	// elsewhere is nil or tells which quotients are counted elsewhere; see Start.
 	elsewhere []bool
 
@@ -90,6 +92,7 @@ func (c *Counter) Start(s *Plan, adj *labeladj.Index, elsewhere []bool) {
 		c.memo.reset()
 	}
 	c.plan, c.index, c.elsewhere = s, adj, elsewhere
+	c.round++
 	c.comps = c.cache[s]
 	if c.comps == nil {
 		c.comps = newComponents(s, &c.keys)
@@ -131,7 +134,8 @@ func (c *Counter) leafKind(kind uint32, tests string) uint32 {
 // bind maps the members of a block.
 func (c *Counter) bind(members uint32, w dyngraph.VertexID) {
 	for m := members; m != 0; m &= m - 1 {
-		c.image[bits.TrailingZeros32(m)] = w
+		u := bits.TrailingZeros32(m)
+		c.image[u], c.level[u] = w, c.depth
 	}
 }
 
