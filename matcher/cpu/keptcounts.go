@@ -23,8 +23,15 @@ func (w *keptWay) countsAs(c *compiled, o *program.Order) *program.Order {
 	})
 }
 
-// onWay gives tasks the orders of a kept space, and leaves out those whose ends it excludes.
-func (w *keptWay) onWay(c *compiled, tasks []task) []task {
+// onWay gives tasks the orders of a kept space.
+func (w *keptWay) onWay(c *compiled, tasks []task) {
+	for i := range tasks {
+		tasks[i].o = w.countsAs(c, tasks[i].o)
+	}
+}
+
+// admitted leaves out the tasks whose ends a kept space excludes.
+func (w *keptWay) admitted(tasks []task) []task {
 	left := tasks[:0]
 	if w.kept.IsEmpty() {
 		return left
@@ -33,7 +40,6 @@ func (w *keptWay) onWay(c *compiled, tasks []task) []task {
 	for _, x := range tasks {
 		from, to := w.space.Test(nil, x.o.Steps[0].Vertex), w.space.Test(nil, x.o.Steps[1].Vertex)
 		if from.Of(bits[int(x.From)*words:]) && to.Of(bits[int(x.To)*words:]) {
-			x.o = w.countsAs(c, x.o)
 			left = append(left, x)
 		}
 	}

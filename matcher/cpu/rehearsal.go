@@ -153,7 +153,7 @@ func (b *Backend) rehearseOnes(s *searcher, c *compiled, tasks []task, most uint
 	req := matcher.Request{Plan: c.plan, Want: matcher.WantCount}
 	if b.keeps(c, &req) && b.rehearsedLong(c) {
 		if w := b.keep(c, stop.Load); w != nil {
-			w.onWay(c, tasks)
+			w.onWay(c, w.admitted(tasks))
 		}
 	}
 }

@@ -40,15 +40,6 @@ func (b *Backend) newTotals(ctx context.Context, sign dyngraph.Sign, phase uint6
 	return t
 }
 
-// begin makes ready for the tasks of another request.
-func (t *totals) begin() {
-	if t.own == nil {
-		t.own = t.b.newSearcher(&t.stop, matcher.WantCount)
-		t.b.counting = t.own
-	}
-	t.stop.Store(false)
-}
-
 // end keeps what there is for another Search.
 func (t *totals) end() {
 	if t.own != nil {
@@ -65,11 +56,16 @@ func (t *totals) isOver() bool { return t.ctx.Err() != nil }
 
 // search returns a search for a worker: the caller's own one, unless another worker has it.
 func (t *totals) search(mode matcher.Want) (s *searcher, own bool) {
-	if !t.taken.Swap(true) {
+	switch {
+	case t.taken.Swap(true):
+		return t.b.newSearcher(&t.stop, mode), false
+	case t.own == nil:
+		t.own = t.b.newSearcher(&t.stop, mode)
+		t.b.counting = t.own
+	default:
 		t.own.NextRequest(mode)
-		return t.own, true
 	}
-	return t.b.newSearcher(&t.stop, mode), false
+	return t.own, true
 }
 
 // done takes back what search returned.
@@ -118,7 +114,7 @@ func (t *totals) runTasks(
 	result *matcher.Result,
 	joined bool,
 ) (less matcher.Count) {
-	t.begin()
+	t.stop.Store(false)
 	r := &t.run
 	r.tasksOf = tasksOf{t: t, tasks: tasks, want: req.Want, silence: req.Silence, views: views, result: result,
 		bits: t.b.filter}
@@ -171,9 +167,7 @@ func (t *totals) runCounts(c *compiled, req *matcher.Request, result *matcher.Re
 	}
 	if way != nil {
 		t.b.noteKept(c, len(r.tasks))
-		if way.kept.IsEmpty() {
-			return r.less
-		}
+		r.tasks = way.admitted(r.tasks)
 		r.countPlan, r.bits = way.countPlan, way.space
 	}
 	r.runAll()
@@ -234,8 +228,11 @@ func (t *totals) onWay(c *compiled, result *matcher.Result) bool {
 	}
 	r := &t.run
 	t.b.noteKept(c, len(r.tasks))
-	t.b.readyOrders(way)
-	r.way, r.tasks = way, way.onWay(c, r.tasks)
+	r.way, r.tasks = way, way.admitted(r.tasks)
+	way.onWay(c, r.tasks)
+	if len(r.tasks) > 0 {
+		t.b.readyOrders(way)
+	}
 	return true
 }
 
