@@ -7,6 +7,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/internal/neighbors"
 )
 
 // Leaves that may meet are counted by generating functions where they are many, or count with weights. Leaves with the
@@ -14,11 +15,14 @@ import (
 // only the size matters. The number of ways to choose different candidates for all leaves is the sum, over the ways to
 // divide the leaves of each class among the groups, of the product over the groups of the weights and of a falling
 // factorial of the size. It is a dynamic program over the groups, by how many leaves of each class are left.
+//
+// Two or three leaves without weights are counted by inclusion and exclusion over those that meet.
 
 // leafClass is leaves that have the same candidates and weights.
 type leafClass struct {
 	first  int // one of the leaves
 	leaves int
+	plain  bool // each candidate counts once
 }
 
 // candidateGroup is candidates that have the same weight for each class.
@@ -35,6 +39,7 @@ type classCounter struct {
 	groups  []candidateGroup
 	ways    []matcher.Count // of all groups
 	index   map[string]int
+	both    [2][]dyngraph.VertexID
 	key     []byte
 	radix   []int
 	left    []int           // leaves of each class
@@ -56,7 +61,8 @@ func (c *Counter) countClasses(leaves []int) matcher.Count {
 		at := slices.IndexFunc(x.classes, func(k leafClass) bool { return c.sameChoice(k.first, u) })
 		if at < 0 {
 			at = len(x.classes)
-			x.classes = append(x.classes, leafClass{first: u})
+			isMulti := func(e Edge) bool { return e.Multi != nil }
+			x.classes = append(x.classes, leafClass{first: u, plain: !slices.ContainsFunc(c.q.Edges[u], isMulti)})
 		}
 		x.classes[at].leaves++
 	}
@@ -67,7 +73,11 @@ func (c *Counter) countClasses(leaves []int) matcher.Count {
 		x.lists = append(x.lists, weighted{})
 	}
 	for i, k := range x.classes {
-		c.gather(&x.lists[i], k.first, &c.q.filters[k.first], c.q.Edges[k.first])
+		if l, to, from := &x.lists[i], &c.q.filters[k.first], c.q.Edges[k.first]; k.plain {
+			l.nbr, l.ways = append(l.nbr[:0], c.alongAll(k.first, to, from, nil, false)...), l.ways[:0]
+		} else {
+			c.gather(l, k.first, to, from)
+		}
 		if len(x.lists[i].nbr) < k.leaves {
 			c.failed = 0
 			for _, u := range leaves {
@@ -78,11 +88,58 @@ func (c *Counter) countClasses(leaves []int) matcher.Count {
 			return matcher.Count{}
 		}
 	}
+	isWeighted := func(k leafClass) bool { return !k.plain }
+	if len(leaves) <= mostApart && !slices.ContainsFunc(x.classes, isWeighted) {
+		return c.countApart()
+	}
+	for i, k := range x.classes {
+		for l := &x.lists[i]; k.plain && len(l.ways) < len(l.nbr); {
+			l.ways = append(l.ways, matcher.CountOf(1))
+		}
+	}
 	if states > maxClassStates {
 		return c.mapLeaf(leaves)
 	}
 	x.group()
 	return x.count(c.step)
+}
+
+// mostApart is the number of leaves that are counted by inclusion and exclusion.
+const mostApart = 3
+
+// countApart counts the ways to choose different candidates for two or three leaves of the classes.
+func (c *Counter) countApart() matcher.Count {
+	var of [mostApart][]dyngraph.VertexID // by leaf
+	var n [mostApart]matcher.Count
+	leaves := 0
+	for i, k := range c.classes.classes {
+		for range k.leaves {
+			of[leaves] = c.classes.lists[i].nbr
+			n[leaves] = matcher.CountOf(uint64(len(of[leaves])))
+			leaves++
+		}
+	}
+	a, b := of[0], of[1]
+	ab := c.inBoth(a, b)
+	if leaves == 2 {
+		return n[0].Mul(n[1]).Sub(matcher.CountOf(uint64(len(ab))))
+	}
+	less := matcher.CountOf(uint64(len(ab))).Mul(n[2])
+	abc := matcher.CountOf(uint64(len(c.inBoth(ab, of[2]))))
+	less = less.Add(matcher.CountOf(uint64(len(c.inBoth(a, of[2])))).Mul(n[1]))
+	less = less.Add(matcher.CountOf(uint64(len(c.inBoth(b, of[2])))).Mul(n[0]))
+	return n[0].Mul(n[1]).Mul(n[2]).Add(abc).Add(abc).Sub(less)
+}
+
+// inBoth returns the vertices of two lists, until the next call but one.
+func (c *Counter) inBoth(a, b []dyngraph.VertexID) []dyngraph.VertexID {
+	if len(b) < len(a) {
+		a, b = b, a
+	}
+	c.worker.StepBy(len(a))
+	x := &c.classes
+	x.both[0], x.both[1] = x.both[1], neighbors.Common(x.both[0], a, b)
+	return x.both[1]
 }
 
 // mapLeaf counts leaves of very many classes: it maps the leaf with the fewest candidates in every way.

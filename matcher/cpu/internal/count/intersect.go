@@ -40,12 +40,19 @@ func (c *Counter) inCommon(p *component) ([]dyngraph.VertexID, []matcher.Count) 
 	if known > 0 && len(few) == 0 {
 		return nil, nil
 	}
+	return c.alongAll(p.next, p.to, p.from[known:], few, known > 0), nil
+}
+
+// alongAll returns the data vertices that are joined along some edges, no multi-edges, to the images of their other
+// ends, fit a block and are injective; if some are known, only those of a few whose candidate bits were tested where
+// few neighbours are.
+func (c *Counter) alongAll(u int, to *filter, from []Edge, few []dyngraph.VertexID, known bool) []dyngraph.VertexID {
 	ls := c.lists[:0]
-	for k := known; k < len(p.from); k++ {
-		e := &p.from[k]
+	for k := range from {
+		e := &from[k]
 		l := c.list(c.image[e.From], e)
 		if len(l.nbr) == 0 {
-			return nil, nil
+			return nil
 		}
 		ls = append(ls, l)
 		for i := len(ls) - 1; i > 0 && len(ls[i].nbr) < len(ls[i-1].nbr); i-- {
@@ -53,19 +60,20 @@ func (c *Counter) inCommon(p *component) ([]dyngraph.VertexID, []matcher.Count) 
 		}
 	}
 	c.lists = ls
-	admits := c.admission(p.next, p.to)
+	admits := c.admission(u, to)
 	var first *edgeList // few, if it may have edges that are not admitted
 	switch early := c.plan.Images != nil; {
-	case known > 0 && early:
+	case known && early:
 		admits.to = nil
-	case known == 0:
+	case !known:
 		first, few, ls = &ls[0], ls[0].nbr, ls[1:]
 		if early { // few neighbours are candidates
 			c.worker.StepBy(len(few))
 			few = c.candidates(&c.common[c.depth], first, admits)
 			first, admits = nil, admission{}
 		}
-	case len(ls) == 0: // nobody else may change what is returned
+	}
+	if known && len(ls) == 0 { // nobody else may change what is returned
 		few = append(c.common[c.depth][:0], few...)
 		c.common[c.depth] = few
 	}
@@ -73,7 +81,10 @@ func (c *Counter) inCommon(p *component) ([]dyngraph.VertexID, []matcher.Count) 
 		few = c.meet(&c.common[c.depth], few, first, &ls[k])
 		first = nil
 	}
-	return c.candidates(&c.common[c.depth], &edgeList{nbr: few}, admits), nil
+	if first == nil {
+		first = &edgeList{nbr: few}
+	}
+	return c.candidates(&c.common[c.depth], first, admits)
 }
 
 // meet returns those of some vertices that are in a list, too, by admitted edges. They are in the memory of room, where
