@@ -95,8 +95,8 @@ func plainSet(c *Counter, set []MemberEdge, x, w dyngraph.VertexID, used map[dyn
 // too, as they are counted when a number leaves 64 bits. A search that is stopped in the middle leaves nothing that the
 // next one could stumble over.
 func TestComponentsCountAsEnumerationDoes(t *testing.T) {
-	spiders, paths, positive := 0, 0, 0
-	matchertest.ForSeedsUntil(t, 40, func() bool { return spiders > 0 && positive > 0 && paths > 0 },
+	spiders, paths, positive, kept := 0, 0, 0, 0
+	matchertest.ForSeedsUntil(t, 40, func() bool { return spiders > 0 && positive > 0 && paths > 0 && kept > 0 },
 		func(t *testing.T, rng *rand.Rand) {
 			b, x, q, delta := drawComponents(t, rng)
 			p := x.Plans()[0]
@@ -171,6 +171,15 @@ func TestComponentsCountAsEnumerationDoes(t *testing.T) {
 						}
 						require.Equal(t, fmt.Sprint(want), c.count(component).
 							String(), "after a search that was stopped")
+						for range 6 { // the images of some lists stay
+							mapAnother(c, rng, component)
+							want := plainly(c, component.mask, b.g.IDBound())
+							c.memo.reset()
+							require.Equal(t, fmt.Sprint(want), c.count(component).String())
+							if k := component.prefixes; k != nil && k.known > 0 && k.known < len(k.images) && want > 0 {
+								kept++
+							}
+						}
 					}
 				}
 			}
@@ -258,6 +267,19 @@ func (c *Counter) eliminateAgain(p *component) matcher.Count {
 		return c.count(p)
 	}
 	return c.eliminate(p)
+}
+
+// mapAnother maps one of the blocks that mapAround mapped to another vertex, if one fits.
+func mapAnother(c *Counter, rng *rand.Rand, p *component) {
+	u := c.q.BlockOf[p.separator[rng.IntN(len(p.separator))]]
+	was, mapped := c.image[u], c.mapped
+	c.mapped &^= 1 << u
+	w := dyngraph.VertexID(rng.IntN(int(c.g.IDBound())))
+	if !c.admits(admission{&c.q.filters[u], c.q.conflicts[u] & c.mapped}, w) {
+		w = was
+	}
+	c.bind(c.q.Members[u], w)
+	c.mapped = mapped
 }
 
 // mapAround maps the separator of a component, and some of what it must be kept apart from, to random vertices that fit
