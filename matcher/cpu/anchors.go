@@ -52,7 +52,7 @@ const maxStarts = 1 << 16
 
 // newAnchors returns the anchors of the requests that use selects, for rows or for counts. What it finds
 // holds until the next call, unless Backend.starts was taken.
-func (b *Backend) newAnchors(reqs []matcher.Request, use func(*compiled, *matcher.Request) bool, rows bool,
+func (b *Backend) newAnchors(reqs []matcher.Request, use func(request int) bool, rows bool,
 	leader []int) *anchors {
 	b.rounds++
 	if len(b.starts) > maxStarts {
@@ -60,10 +60,10 @@ func (b *Backend) newAnchors(reqs []matcher.Request, use func(*compiled, *matche
 	}
 	a := &anchors{b: b, view: b.g.View(dyngraph.New), reqs: reqs, rows: rows, leader: leader, round: b.rounds}
 	for i := range reqs {
-		c := b.plans[reqs[i].Plan]
-		if !use(c, &reqs[i]) {
+		if !use(i) {
 			continue
 		}
+		c := b.plans[reqs[i].Plan]
 		if c.asked.round != a.round {
 			c.asked.round, c.asked.requests = a.round, c.asked.requests[:0]
 		}

@@ -84,7 +84,7 @@ type Backend struct {
 	// columns numbers the neighbour lists of all plans; fresh tells which of them still hold.
 	columns *program.ListKeys
 	tasks   [][]task // by request, empty between searches
-	asks    []asks   // of the requests of the search at hand, for what is no rows
+	asks    []asks   // by request of the search at hand, until rows are searched
 	totals  *totals  // kept between searches
 	nets    program.NetEdges
 	// phase tells the phases apart in which graphs change: the staged batch's deletions are an even one, its insertions

@@ -121,7 +121,7 @@ func (x *bench) produce() uint64 {
 	st.Overflow = st.Discard
 	se.Out = st
 	o := rowsort.NewLayout(x.g.View(dyngraph.New), x.plan)
-	a := x.b.newAnchors([]matcher.Request{{Plan: x.plan}}, func(*compiled, *matcher.Request) bool { return true }, true, nil)
+	a := x.b.newAnchors([]matcher.Request{{Plan: x.plan}}, func(int) bool { return true }, true, nil)
 	total := uint64(0)
 	for i := range x.b.delta.Net {
 		st.Begin(o, 0, nil)

@@ -9,18 +9,19 @@ import (
 )
 
 const (
-	// leastCompared is the number of steps of counting from which on the two are compared.
-	leastCompared = 1 << 10
+	// fewSteps is how many steps an enumeration may make in a rehearsal however few counting makes, and perStep how
+	// many it may make for each of counting's, which take longer.
+	fewSteps, perStep = 1 << 10, 1.25
 	// mostOver is how many times the steps of counting, as rehearsed, an enumeration may make, and leastOver how many
 	// steps more: some anchors take more than all others together.
 	mostOver, leastOver = 16, 1 << 17
 )
 
-// enumerates has a plan's batches searched match by match, if from these tasks that takes less than the counting that
-// the searcher has just done (DESIGN A24). In a small pattern of one label, most vertices are joined, so a count has
-// few independent parts to multiply. Symmetry and shared last steps save an enumeration most of its work.
+// enumerates has a plan's batches searched match by match, if from these tasks that takes hardly more steps than the
+// counting that the searcher has just done (DESIGN A24). In a small pattern of one label, most vertices are joined, so
+// a count has few independent parts to multiply. Symmetry and shared last steps save an enumeration most of its work.
 func (b *Backend) enumerates(s *searcher, c *compiled, tasks []task) bool {
-	most := max(s.Steps+s.Steps/4, leastCompared)
+	most := max(uint64(perStep*float64(s.Steps)), fewSteps)
 	if b.eachs {
 		most = math.MaxUint64
 	}

@@ -43,7 +43,7 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 	return results, nil
 }
 
-// asks is what a request asks for.
+// asks is what a request asks of a plan.
 type asks struct {
 	c   *compiled
 	how byHow
@@ -106,14 +106,14 @@ func (b *Backend) searchTotals(ctx context.Context, sign dyngraph.Sign, reqs []m
 				return err
 			}
 			began += took
-			b.newAnchors(reqs, func(c *compiled, r *matcher.Request) bool { return b.oneByOne(c, r, phase) }, false, nil).
-				groupTasks(phase, tasks)
+			use := func(i int) bool { return b.oneByOne(b.asks[i].c, &reqs[i], phase) }
+			b.newAnchors(reqs, use, false, nil).groupTasks(phase, tasks)
 		} else {
 			if t.leader = nil; how == byCounting {
 				t.leader = b.leaders(reqs, matcher.WantCount)
 			}
-			b.newAnchors(reqs, func(c *compiled, r *matcher.Request) bool { return b.how(c, r) == how }, how == byWitness, t.leader).
-				edgeTasks(sign, tasks)
+			use := func(i int) bool { return b.asks[i].how == how }
+			b.newAnchors(reqs, use, how == byWitness, t.leader).edgeTasks(sign, tasks)
 		}
 		prepared := (b.work.Now() - began) / int64(n[how])
 		for r := range reqs {

@@ -90,7 +90,7 @@ type emission struct {
 func (b *Backend) searchRows(ctx context.Context, sign dyngraph.Sign, reqs []matcher.Request, results []matcher.Result,
 	emit func(matcher.Group) error, over matcher.Exceeded) error {
 	leader := b.leaders(reqs, matcher.WantRows)
-	a := b.newAnchors(reqs, func(_ *compiled, r *matcher.Request) bool { return r.Want == matcher.WantRows }, true, leader)
+	a := b.newAnchors(reqs, func(i int) bool { return reqs[i].Want == matcher.WantRows }, true, leader)
 	if len(a.orders) == 0 {
 		return nil
 	}

@@ -45,8 +45,8 @@ func (t *totals) end() {
 	if t.own != nil {
 		t.b.release(t.own)
 		t.b.counting, t.own = nil, nil
-		t.run.tasksOf, t.run.pool = tasksOf{}, work.Pool{}
 	}
+	t.run.tasksOf, t.run.pool = tasksOf{}, work.Pool{}
 	t.ctx, t.leader = nil, nil
 	t.b.totals = t
 }
