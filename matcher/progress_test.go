@@ -95,7 +95,7 @@ func TestAStepTellsItsAnchors(t *testing.T) {
 				}
 				require.Greater(t, len(got.done), 5, got.done)
 				got = register("again")
-				require.GreaterOrEqual(t, got.all, uint64(edges+1))
+				require.GreaterOrEqual(t, got.all, uint64(edges-2)) // where a path of three edges can begin
 				require.Greater(t, len(got.done), 2, got.done)
 			})
 		}
