@@ -99,7 +99,7 @@ type Backend struct {
 	spaces      bool           // tests: each plan that may have a kept space has one from the start
 	sumsFirst   bool           // tests: no count of a whole graph begins by enumeration
 	firstTurn   uint64         // tests: the constant; 0 as it is
-	spaceReads  int            // tests: what semi-joins may read; 0 as it is
+	limits      space.Limits   // of spaces; changed in tests
 	keepsAll    bool           // tests: no kept space is refused
 	trials      uint64         // tests: what trial returns; 0 for an estimate
 	eachs       bool           // tests: whatever may be counted match by match is
@@ -177,7 +177,7 @@ func New(opt Options) *Backend {
 	if opt.Filter == nil {
 		opt.Filter = new(candidates.Filter)
 	}
-	b := &Backend{opt: opt, filter: opt.Filter, alone: aloneSteps(opt.Threads),
+	b := &Backend{opt: opt, limits: space.Limits{Round: cheapRound}, filter: opt.Filter, alone: aloneSteps(opt.Threads),
 		work: work.Options{Threads: opt.Threads, Clock: opt.Clock, ShareEvery: work.ShareEvery}}
 	b.shared.Filter, b.shared.Neighbors, b.shared.Work, b.shared.SortMemory = b.filter, &b.neighbors, &b.work,
 		opt.GroupMemory

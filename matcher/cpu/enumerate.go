@@ -27,6 +27,9 @@ const (
 	firstTurn  = 1 << 13
 	nextTurn   = 16
 	summedTurn = 12
+	// roughTurn is what part of the steps in a rough space the first turn without enumeration has. It comes before any
+	// other: where labels are few, candidates are many, and counts have few terms.
+	roughTurn = 4
 	// hopeless is how many times the steps of a turn an enumeration is foreseen to make where the turn is left out.
 	hopeless = 4
 )
@@ -108,61 +111,76 @@ type enumeration struct {
 	all    rowsort.Sorted
 }
 
-// search searches. A search that is given up has found nothing; what it took is told all the same, and stays on the
-// budget.
+// search searches. Where semi-joins read much, the space is rough at first: short searches do not pay for them. A
+// search that is given up has found nothing; what it took is told all the same, and stays on the budget.
 func (e *enumeration) search(ctx context.Context) {
-	w := e.b.wayOf(e.c, e.want, &e.stop, &e.result)
-	if w == nil || w.order == nil {
-		return
+	b, most := e.b, math.Inf(1)
+	w := b.wayOf(e.c, e.want, nil, &e.stop, &e.result)
+	if w != nil && w.space.Rough && w.order != nil {
+		if e.searchWithin(ctx, w, float64(b.trialOf(e.c.plan, 3*w.space.Round))) {
+			return
+		}
+		w = b.wayOf(e.c, e.want, w.space, &e.stop, &e.result)
 	}
+	if w != nil && w.order != nil {
+		e.searchWithin(ctx, w, most)
+	}
+}
+
+// searchWithin searches in so many steps at most. It reports false if that did not suffice: nothing is found then.
+func (e *enumeration) searchWithin(ctx context.Context, w *way, most float64) bool {
 	if e.want == matcher.WantCount {
-		e.count(ctx, w)
-	} else {
-		e.run(ctx, w, nil)
+		return e.count(ctx, w, most)
 	}
+	return e.turn(ctx, w, most)
 }
 
 // count counts by enumeration, or without it. Which is shorter can be 100 times the other, and neither is known before,
 // so they take turns, which grow until one of them is done. Turns of the enumeration that are foreseen not to suffice
 // are left out. An enumeration by vertices alone is fast, one that jumps may make fewer steps: once turns are long, it
 // has some, too.
-func (e *enumeration) count(ctx context.Context, w *way) {
+func (e *enumeration) count(ctx context.Context, w *way, most float64) bool {
 	var sums *way
-	foreseen, first := 0.0, float64(cmp.Or(e.b.firstTurn, firstTurn))
+	before, foreseen, first := e.result.Steps, 0.0, float64(cmp.Or(e.b.firstTurn, firstTurn))
+	turn := func(w *way, steps float64) bool {
+		e.embeddings = w.countPlan != nil
+		return e.turn(ctx, w, min(steps, most-float64(e.result.Steps-before)))
+	}
 	if e.b.sumsFirst {
 		foreseen = math.Inf(1)
 	}
-	for steps := first; ; steps *= nextTurn {
-		if foreseen <= hopeless*steps {
-			if e.turn(ctx, w, steps) {
-				return
+	for steps := first; float64(e.result.Steps-before) < most; steps *= nextTurn {
+		if foreseen <= hopeless*steps && !(w.space.Rough && steps == first) {
+			if turn(w, steps) {
+				return true
 			}
 			foreseen = e.foreseen(w)
 		}
-		if foreseen <= nextTurn*steps && (sums != nil || steps == first) {
+		if foreseen <= nextTurn*steps && (sums != nil || steps == first && !w.space.Rough) {
 			continue // the next turn is foreseen to suffice
 		}
 		summed := max(summedTurn*steps, foreseen)
 		if sums == nil {
 			if sums = e.b.summingWay(e.c, w, &e.result); sums == nil {
-				e.run(ctx, e.b.jumpingWay(w), nil)
-				return
+				return turn(e.b.jumpingWay(w), most)
 			}
-			summed = summedTurn * first
+			if summed = summedTurn * first; w.space.Rough {
+				summed = max(summed, most/roughTurn)
+			}
 		}
-		if e.embeddings = true; e.turn(ctx, sums, summed) {
-			return
-		}
-		if e.embeddings = false; steps > nextTurn*first && e.turn(ctx, e.b.jumpingWay(w), steps) {
-			return
+		if turn(sums, summed) || steps > nextTurn*first && turn(e.b.jumpingWay(w), steps) {
+			return true
 		}
 	}
+	return false
 }
 
 // turn runs in one way, in so many steps at most. It reports false if that did not suffice: nothing is found then.
 func (e *enumeration) turn(ctx context.Context, w *way, steps float64) bool {
-	allowed := &work.Allowance{Steps: uint64(min(steps, math.MaxInt64))}
-	before := e.result.Steps
+	before, allowed := e.result.Steps, (*work.Allowance)(nil)
+	if !math.IsInf(steps, 1) {
+		allowed = &work.Allowance{Steps: uint64(max(0, steps))}
+	}
 	e.run(ctx, w, allowed)
 	e.steps = e.result.Steps - before
 	if !allowed.Over() || e.meter.Over() != matcher.NoCause || ctx.Err() != nil {

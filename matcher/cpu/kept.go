@@ -240,19 +240,24 @@ const (
 // trial is how many steps searches may make before a candidate space is kept for them: about as many as take the time
 // of making it, by estimate. Those that end before do not pay for it.
 func (b *Backend) trial(p *matcher.Plan) uint64 {
-	if b.trials > 0 {
-		return b.trials
-	}
 	fit := 0
 	for v := range p.Query.Vertices {
 		fit += b.filter.Fit(p, v)
 	}
 	vertices := b.g.Vertices()
-	reads := uint64(b.g.IDBound())
+	reads := int(b.g.IDBound())
 	if vertices > 0 {
-		reads += uint64(3 * float64(min(fit, vertices)) * 2 * float64(b.g.Edges()) / float64(vertices))
+		reads += int(3 * float64(min(fit, vertices)) * 2 * float64(b.g.Edges()) / float64(vertices))
 	}
-	steps := max(leastTrial, reads/readsPerStep)
+	return b.trialOf(p, reads)
+}
+
+// trialOf is trial where making the space reads so many entries of the graph.
+func (b *Backend) trialOf(p *matcher.Plan, reads int) uint64 {
+	if b.trials > 0 {
+		return b.trials
+	}
+	steps := max(leastTrial, uint64(reads/readsPerStep))
 	if len(p.Query.Vertices) <= smallPattern {
 		steps *= smallTrial
 	}

@@ -28,7 +28,8 @@ func TestSpaceAgainstReference(t *testing.T) {
 		ref := reference.New()
 		fast := New(Options{Threads: 1 + rng.IntN(3), TempFiles: tempfile.In(t.TempDir())})
 		fast.sumsFirst, fast.oneByOnes, fast.work.ShareEvery = rng.IntN(2) == 0, rng.IntN(4) == 0, 1
-		fast.spaceReads = rng.IntN(2) * (1 + rng.IntN(20))
+		fast.limits = space.Limits{Round: rng.IntN(2), Reads: rng.IntN(2) * (1 + rng.IntN(20))}
+		fast.trials = rng.Uint64N(2)
 		fast.shared.Options.CanonicalFirst, fast.shared.Options.LaneLeast = rng.IntN(4) == 0, rng.IntN(2)
 		var planner matcher.Planner = plan.New()
 		whole := rng.IntN(2) == 0
@@ -53,7 +54,7 @@ func TestSpaceAgainstReference(t *testing.T) {
 				if fast.filter.Dormant(p) {
 					continue
 				}
-				s := space.Make(fast.g, fast.filter, p, 0, func() bool { return false })
+				s := space.Make(fast.g, fast.filter, p, space.Limits{}, func() bool { return false })
 				for v, n := range s.Candidates {
 					if !whole && n < fast.filter.Fit(p, v) {
 						fewer++
@@ -148,7 +149,7 @@ func TestWalksAgainstTextbook(t *testing.T) {
 // jumped searches one way with a candidate space, with jumps and without, and returns how many steps the jumps save.
 func jumped(t *testing.T, x *bench, want uint64) uint64 {
 	var stop atomic.Bool
-	w := x.b.wayOf(x.b.plans[x.plan], matcher.WantAny, &stop, new(matcher.Result))
+	w := x.b.wayOf(x.b.plans[x.plan], matcher.WantAny, nil, &stop, new(matcher.Result))
 	w.order.VerticesOnly = false // without jumps, that saves steps of its own
 	var steps [2]uint64
 	for i, jumps := range []bool{false, true} {

@@ -20,11 +20,21 @@ type way struct {
 	canonical func() *program.CanonicalOrder
 }
 
-// wayOf returns the way of a search by enumeration, with a candidate space that is made for it (DESIGN A22); nil when
-// stop is set. Its time is added to took.
-func (b *Backend) wayOf(c *compiled, want matcher.Want, stop *atomic.Bool, took *matcher.Result) *way {
+// cheapRound is how many entries of the graph a round of semi-joins may read where they are made before any search:
+// they take less than a millisecond.
+const cheapRound = 1 << 16
+
+// wayOf returns the way of a search by enumeration, with a candidate space that is made for it, or with rough, which
+// may be nil, refined (DESIGN A22). It returns nil when stop is set. Its time is added to took.
+func (b *Backend) wayOf(c *compiled, want matcher.Want, rough *space.Space, stop *atomic.Bool,
+	took *matcher.Result) *way {
 	began := b.work.Now()
-	s := space.Make(b.g, b.filter, c.plan, b.spaceReads, stop.Load)
+	var s *space.Space
+	if rough != nil {
+		s = rough.Refine(stop.Load)
+	} else {
+		s = space.Make(b.g, b.filter, c.plan, b.limits, stop.Load)
+	}
 	made := b.work.Now()
 	took.FilterNS += made - began
 	defer func() { took.OrderNS += b.work.Now() - made }()
@@ -35,14 +45,17 @@ func (b *Backend) wayOf(c *compiled, want matcher.Want, stop *atomic.Bool, took 
 	if s.IsEmpty() {
 		return w
 	}
-	p, order := s.Narrowed, s.Order()
+	p, order := s.Narrowed, c.plan.Static
+	if !s.Rough {
+		order = s.Order()
+	}
 	symmetric := want == matcher.WantCount || p.Query.Unit == matcher.Subgraphs
 	w.order = program.Compile(p, &order, s, new(program.ListKeys), symmetric)
 	w.canonical = func() *program.CanonicalOrder {
 		return program.CompileCanonical(p, s, &matcher.Order{Edge: -1, Steps: []matcher.Step{{}}}, 1)
 	}
 	w.shared = b.sharedOf(s)
-	w.shared.Jumps = want != matcher.WantCount // see count
+	w.shared.Jumps = want != matcher.WantCount && !s.Rough // of counts see count
 	return w
 }
 
@@ -58,7 +71,9 @@ func (b *Backend) summingWay(c *compiled, w *way, took *matcher.Result) *way {
 	if sums.countPlan = count.NewPlan(w.space.Narrowed, w.space, false); sums.countPlan == nil {
 		return nil
 	}
-	sums.countPlan.Images, sums.countPlan.Pairs = w.space.Candidates, w.space.Pairs
+	if !w.space.Rough {
+		sums.countPlan.Images, sums.countPlan.Pairs = w.space.Candidates, w.space.Pairs
+	}
 	return sums
 }
 

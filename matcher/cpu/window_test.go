@@ -48,7 +48,7 @@ func TestJumpsInWindows(t *testing.T) {
 			x := newBenchOf(t, g, us, q, Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
 			x.b.shared.Options.LaneLeast = least
 			var stop atomic.Bool
-			w := x.b.wayOf(x.b.plans[x.plan], matcher.WantAny, &stop, new(matcher.Result))
+			w := x.b.wayOf(x.b.plans[x.plan], matcher.WantAny, nil, &stop, new(matcher.Result))
 			if w.order == nil { // nothing can match
 				require.Zero(t, want)
 				continue

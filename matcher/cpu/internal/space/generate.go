@@ -76,7 +76,7 @@ func (m *maker) generate() bool {
 // end marks what has bits as dirty.
 func (g *generator) end() bool {
 	m := g.maker
-	kept, reads := m.vertices[:0], leastReads
+	kept := m.vertices[:0]
 	for i, v := range m.vertices {
 		if i%pollEvery == 0 && m.stop() {
 			return false
@@ -90,16 +90,13 @@ func (g *generator) end() bool {
 		for i := range m.kinds {
 			if k := &m.kinds[i]; k.wants&x != 0 {
 				for _, d := range k.dirs {
-					reads += rounds * m.g.Degree(v, d)
+					m.Round += m.g.Degree(v, d)
 				}
 			}
 		}
 	}
 	m.vertices = kept
 	m.dirty = append(m.dirty, kept...)
-	if m.left == 0 {
-		m.left = reads
-	}
 	return true
 }
 

@@ -23,8 +23,14 @@ type Space struct {
 	common []uint64
 	kept   *Kept // has the bits, or nil
 
+	// Rough tells that semi-joins are not made yet: Refine makes them. Round is how many entries of the graph one round
+	// of them reads at most.
+	Rough bool
+	Round int
+	maker *maker // of a rough one
+
 	// Candidates are the numbers of data vertices by pattern vertex. Pairs are by pattern edge the numbers of pairs of
-	// candidates that data edges join which the pattern edge admits alone.
+	// candidates that data edges join which the pattern edge admits alone; nil in a rough one.
 	Candidates, Pairs []int
 	// Narrowed is the plan, in which only pattern vertices that have common candidates must differ.
 	Narrowed *matcher.Plan
@@ -104,12 +110,44 @@ const (
 // pollEvery is how many data vertices are looked at between two looks at the stop flag.
 const pollEvery = 1 << 12
 
+// Limits bound the work for a space.
+type Limits struct {
+	// Round is the most that a round of semi-joins may read: where it is more, the space is rough. 0 is no limit.
+	Round int
+	// Reads is the most that semi-joins read: the fixed point may be far. 0 is a multiple of a round.
+	Reads int
+}
+
 // Make makes the space of a plan that the filter serves. It returns nil when stop, which is asked now and then, is
-// true. Where the fixed point is far, the bits are those that are left when so many entries of the graph were read;
-// with 0, a multiple of what one round of semi-joins reads.
-func Make(g *dyngraph.Graph, f *candidates.Filter, p *matcher.Plan, reads int, stop func() bool) *Space {
-	m := &maker{Space: &Space{Filter: f, plan: p}, g: g, kinds: kindsOf(p, f), left: reads, stop: stop}
-	if !m.generate() || !m.join() || !m.sum() {
+// true.
+func Make(g *dyngraph.Graph, f *candidates.Filter, p *matcher.Plan, limits Limits, stop func() bool) *Space {
+	m := &maker{Space: &Space{Filter: f, plan: p}, g: g, kinds: kindsOf(p, f), left: limits.Reads, stop: stop}
+	if !m.generate() {
+		return nil
+	}
+	if m.Rough = limits.Round > 0 && m.Round > limits.Round; !m.Rough {
+		return m.refine()
+	}
+	if !m.count() {
+		return nil
+	}
+	m.maker = m
+	return m.Space
+}
+
+// Refine makes a space of a rough one, which must not be used afterwards. It returns nil when stop is true.
+func (s *Space) Refine(stop func() bool) *Space {
+	m := s.maker
+	m.stop, m.Space = stop, &Space{Filter: s.Filter, plan: s.plan, bits: s.bits, vertices: s.vertices, Round: s.Round}
+	return m.refine()
+}
+
+// refine makes semi-joins.
+func (m *maker) refine() *Space {
+	if m.left == 0 {
+		m.left = leastReads + rounds*m.Round
+	}
+	if !m.join() || !m.sum() {
 		return nil
 	}
 	return m.Space
@@ -201,16 +239,18 @@ func (m *maker) change(v dyngraph.VertexID, kept uint64) {
 	}
 }
 
-// sum counts candidates and pairs, and finds out which pattern vertices have candidates in common.
-func (m *maker) sum() bool {
+// sum counts candidates and pairs.
+func (m *maker) sum() bool { return m.count() && m.countPairs() }
+
+// count counts candidates, and finds out which pattern vertices have candidates in common.
+func (m *maker) count() bool {
 	n := len(m.plan.Query.Vertices)
-	m.Candidates, m.Pairs = make([]int, n), make([]int, len(m.plan.Query.Edges))
+	m.Candidates = make([]int, n)
 	within := make([]uint64, n) // by pattern vertex: those that have all of its candidates
 	m.common = make([]uint64, n)
 	for u := range within {
 		within[u] = ^uint64(0)
 	}
-	var from []end // of the kind, at pattern vertices that the data vertex is a candidate of
 	for i, v := range m.vertices {
 		if i%pollEvery == 0 && m.stop() {
 			return false
@@ -222,6 +262,30 @@ func (m *maker) sum() bool {
 			m.common[u] |= x
 			within[u] &= x
 		}
+	}
+	for u := range within {
+		m.same = append(m.same, slices.IndexFunc(within, func(of uint64) bool {
+			return of == within[u]
+		}))
+	}
+	narrowed := *m.plan
+	narrowed.MustDiffer = slices.Clone(m.plan.MustDiffer)
+	for u := range narrowed.MustDiffer {
+		narrowed.MustDiffer[u] &= uint32(m.common[u])
+	}
+	m.Narrowed = &narrowed
+	return true
+}
+
+// countPairs counts the pairs of candidates by pattern edge.
+func (m *maker) countPairs() bool {
+	m.Pairs = make([]int, len(m.plan.Query.Edges))
+	var from []end // of the kind, at pattern vertices that the data vertex is a candidate of
+	for i, v := range m.vertices {
+		if i%pollEvery == 0 && m.stop() {
+			return false
+		}
+		x := m.bits[v]
 		for i := range m.kinds {
 			k := &m.kinds[i]
 			if k.wants&x == 0 {
@@ -240,16 +304,5 @@ func (m *maker) sum() bool {
 			})
 		}
 	}
-	for u := range within {
-		m.same = append(m.same, slices.IndexFunc(within, func(of uint64) bool {
-			return of == within[u]
-		}))
-	}
-	narrowed := *m.plan
-	narrowed.MustDiffer = slices.Clone(m.plan.MustDiffer)
-	for u := range narrowed.MustDiffer {
-		narrowed.MustDiffer[u] &= uint32(m.common[u])
-	}
-	m.Narrowed = &narrowed
 	return true
 }
