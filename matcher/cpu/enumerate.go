@@ -183,7 +183,7 @@ func (e *enumeration) turn(ctx context.Context, w *way, steps float64) bool {
 	}
 	e.run(ctx, w, allowed)
 	e.steps = e.result.Steps - before
-	if !allowed.Over() || e.meter.Over() != matcher.NoCause || ctx.Err() != nil {
+	if !allowed.Over() || e.result.Witness != nil || e.meter.Over() != matcher.NoCause || ctx.Err() != nil {
 		return true
 	}
 	e.all.Close()
