@@ -114,7 +114,7 @@ type enumeration struct {
 // search searches. Where semi-joins read much, the space is rough at first: short searches do not pay for them. A
 // search that is given up has found nothing; what it took is told all the same, and stays on the budget.
 func (e *enumeration) search(ctx context.Context) {
-	b, most := e.b, math.Inf(1)
+	b := e.b
 	w := b.wayOf(e.c, e.want, nil, &e.stop, &e.result)
 	if w != nil && w.space.Rough && w.order != nil {
 		if e.searchWithin(ctx, w, float64(b.trialOf(e.c.plan, 3*w.space.Round))) {
@@ -123,7 +123,7 @@ func (e *enumeration) search(ctx context.Context) {
 		w = b.wayOf(e.c, e.want, w.space, &e.stop, &e.result)
 	}
 	if w != nil && w.order != nil {
-		e.searchWithin(ctx, w, most)
+		e.searchWithin(ctx, w, math.Inf(1))
 	}
 }
 
@@ -135,10 +135,9 @@ func (e *enumeration) searchWithin(ctx context.Context, w *way, most float64) bo
 	return e.turn(ctx, w, most)
 }
 
-// count counts by enumeration, or without it. Which is shorter can be 100 times the other, and neither is known before,
-// so they take turns, which grow until one of them is done. Turns of the enumeration that are foreseen not to suffice
-// are left out. An enumeration by vertices alone is fast, one that jumps may make fewer steps: once turns are long, it
-// has some, too.
+// count counts in so many steps at most, by enumeration or without it; see searchWithin. One can take 100 times as long
+// as the other, and which is not known before. So they take turns, which grow until one of them is done. An enumeration
+// by vertices alone is fast, one that jumps may make fewer steps: once turns are long, it has some, too.
 func (e *enumeration) count(ctx context.Context, w *way, most float64) bool {
 	var sums *way
 	before, foreseen, first := e.result.Steps, 0.0, float64(cmp.Or(e.b.firstTurn, firstTurn))
@@ -150,6 +149,7 @@ func (e *enumeration) count(ctx context.Context, w *way, most float64) bool {
 		foreseen = math.Inf(1)
 	}
 	for steps := first; float64(e.result.Steps-before) < most; steps *= nextTurn {
+		// By enumeration, unless it is foreseen not to suffice.
 		if foreseen <= hopeless*steps && !(w.space.Rough && steps == first) {
 			if turn(w, steps) {
 				return true
@@ -159,6 +159,7 @@ func (e *enumeration) count(ctx context.Context, w *way, most float64) bool {
 		if foreseen <= nextTurn*steps && (sums != nil || steps == first && !w.space.Rough) {
 			continue // the next turn is foreseen to suffice
 		}
+		// Without. The first of these turns is short: what is counted so with ease takes few steps.
 		summed := max(summedTurn*steps, foreseen)
 		if sums == nil {
 			if sums = e.b.summingWay(e.c, w, &e.result); sums == nil {
