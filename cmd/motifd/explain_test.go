@@ -124,12 +124,17 @@ func TestExplainLevels(t *testing.T) {
 	want := count(matched, ` path +(\d+) `)
 	require.Equal(t, want, count(out, `path in the graph: (\d+) matches, `))
 	require.Equal(t, want, count(out, `(?m)^ +3 +\w+ +\S+ +\d+ +(\d+) +0 ?$`))
-	require.Contains(t, out, "path, from vertices: 20 tried\n")
+	require.Contains(t, out, "path, from vertices, with a candidate space: 15 tried\n")
 
 	counted := succeed(t, dir, append(args, "--emit=counts")...).stdout
 	require.Equal(t, want, count(counted, `path in the graph: (\d+) matches, counted, `))
-	require.Contains(t, counted, "path, counted by components: ")
-	require.NotContains(t, counted, "partial")
+	require.NotContains(t, counted, "components") // it is short
+	graph, _ = randomStream(7, 60, 900, 40)
+	long := write(t, map[string]string{"g.txt": graph, "path.cypher": "MATCH (a:`0`)--(b)--(c)--(d)--(e)--(f)"})
+	counted = succeed(t, long, append(args, "--emit=counts")...).stdout
+	matched = succeed(t, long, "match", "--undirected", "--graph=g.txt", "--query=path.cypher").stdout
+	require.Equal(t, count(matched, ` path +(\d+) `), count(counted, `path in the graph: (\d+) matches, counted, `))
+	require.Contains(t, counted, "path, counted by components, with a candidate space: ")
 
 	r := succeed(t, dir, "replay", "--undirected", "--graph=g.txt", "--updates=u.txt", "--query=path.cypher",
 		"--out=none", "--batch=8")
