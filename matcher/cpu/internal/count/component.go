@@ -42,6 +42,7 @@ type components struct {
 	quotients  []*quotientComponents
 	injective  *quotientComponents
 	strategies []Strategy // by anchor edge, after the one for whole graphs
+	kept       int        // vertices that prefixes have room for
 }
 
 // quotientComponents makes the components of one quotient.

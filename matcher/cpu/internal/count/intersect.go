@@ -8,8 +8,12 @@ import (
 	"motifd/matcher"
 )
 
-// mostKept is the longest list of which a prefix is made.
-const mostKept = 1 << 14
+const (
+	// mostKept is the longest list of which a prefix is made.
+	mostKept = 1 << 14
+	// mostKeptOfPlan is how many vertices the prefixes of one plan have room for. No more are made then.
+	mostKeptOfPlan = 1 << 21
+)
 
 // prefixes are what the lists of a component's first edges have in common, in the order in which the ends of these are
 // mapped: while their images are the same, only the lists of later edges are intersected anew (intersection cache, as
@@ -131,22 +135,22 @@ func (c *Counter) prefix(p *component) (few []dyngraph.VertexID, known int) {
 	for i := same; i < len(p.from); i++ {
 		k.images[i] = c.image[p.from[i].From]
 	}
-	for ; k.known < same; k.known++ {
+	for ; k.known < same && c.comps.kept < mostKeptOfPlan; k.known++ {
 		i := k.known
-		l := c.list(k.images[i], &p.from[i])
+		l, before := c.list(k.images[i], &p.from[i]), cap(k.rooms[i])
 		if i > 0 {
 			k.lists[i] = c.meet(&k.rooms[i], k.lists[i-1], nil, &l)
-			continue
-		}
-		if len(l.nbr) > mostKept {
+		} else if len(l.nbr) <= mostKept {
+			var to admission
+			if c.plan.Images != nil {
+				to.to = c.unlessImplied(p.to)
+				c.worker.StepBy(len(l.nbr))
+			}
+			k.lists[0] = c.candidates(&k.rooms[0], &l, to)
+		} else {
 			break
 		}
-		var to admission
-		if c.plan.Images != nil {
-			to.to = c.unlessImplied(p.to)
-			c.worker.StepBy(len(l.nbr))
-		}
-		k.lists[0] = c.candidates(&k.rooms[0], &l, to)
+		c.comps.kept += cap(k.rooms[i]) - before
 	}
 	if k.known == 0 {
 		return nil, 0

@@ -7,27 +7,28 @@ import (
 	"motifd/matcher"
 )
 
-// narrows is by what factor the candidates of a pattern vertex are fewer than the data vertices that the labels of its
-// neighbours leave, where the candidates of these neighbours are found at the edges of the first. So a data vertex is
-// read once for each pattern vertex; semi-joins read it once for all.
+// narrows is how many times fewer the candidates of a pattern vertex must be than the data vertices with the labels of
+// its neighbours, so that these neighbours' candidates are looked for at its own. To look reads the edges of a data
+// vertex once for each pattern vertex; semi-joins read them once for all.
 const narrows = 4
 
-// generator finds the data vertices that semi-joins begin with. Candidates of the rarest pattern vertex are all data
-// vertices that its label, its own conditions and its number of edges leave. From there on the pattern is walked. The
-// candidates of a neighbour are found at the edges of candidates that have an image for each neighbour (as in the
-// top-down construction of CFL-Match, SIGMOD 2016), or by the neighbour's label where these are as few.
+// generator finds the data vertices that semi-joins begin with. The first pattern vertex is the rarest. Its candidates
+// are all data vertices with its label, as many edges, and its own conditions. From there the pattern is walked. The
+// candidates of a neighbour are found along data edges, from the candidates of the vertex before (as in the top-down
+// construction of CFL-Match, SIGMOD 2016). Of these, those are dropped that have no image for some neighbour. Where the
+// vertex before has many candidates, the neighbour's are found by label.
 type generator struct {
 	*maker
 	view    dyngraph.View
-	needs   []degrees
-	most    []int    // by pattern vertex: the number of data vertices that its label leaves
-	joins   []uint64 // by pattern vertex: its neighbours
-	of      [][]dyngraph.VertexID
-	made    uint64 // pattern vertices whose candidates are known
-	walked  uint64 // those whose neighbours' are
-	entered []uint64
-	found   []candidate
-	looked  int
+	needs   []degrees             // by pattern vertex
+	most    []int                 // by pattern vertex: how many data vertices have its label
+	joins   []uint64              // by pattern vertex: its neighbours
+	of      [][]dyngraph.VertexID // by pattern vertex: its candidates, some of which were dropped
+	made    uint64                // pattern vertices that have candidates
+	walked  uint64                // pattern vertices whose neighbours have candidates
+	entered []uint64              // data vertices that are in maker.vertices, 64 to a word
+	found   []candidate           // at the data vertex at hand
+	looked  int                   // data vertices, for stop
 }
 
 // candidate is a data vertex that may be the image of a pattern vertex.
