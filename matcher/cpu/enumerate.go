@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// rootChunk is the most first vertices that a worker takes at a time when it enumerates a graph. There are
-	// rootChunks chunks for each worker, if there are so many vertices.
+	// rootChunk is the largest number of first vertices that a worker takes at a time when it searches a graph. With
+	// few first vertices, chunks are smaller: rootChunks for each worker.
 	rootChunk  = 256
 	rootChunks = 8
 	// firstTurn is the number of steps of the first turn of a count by enumeration, and nextTurn by what factor the
@@ -127,7 +127,8 @@ func (e *enumeration) search(ctx context.Context) {
 	}
 }
 
-// searchWithin searches in so many steps at most. It reports false if that did not suffice: nothing is found then.
+// searchWithin searches within a limit of steps. It reports false if the limit ended the search, which has found
+// nothing then.
 func (e *enumeration) searchWithin(ctx context.Context, w *way, most float64) bool {
 	if e.want == matcher.WantCount {
 		return e.count(ctx, w, most)
@@ -135,9 +136,10 @@ func (e *enumeration) searchWithin(ctx context.Context, w *way, most float64) bo
 	return e.turn(ctx, w, most)
 }
 
-// count counts in so many steps at most, by enumeration or without it; see searchWithin. One can take 100 times as long
-// as the other, and which is not known before. So they take turns, which grow until one of them is done. An enumeration
-// by vertices alone is fast, one that jumps may make fewer steps: once turns are long, it has some, too.
+// count is searchWithin for a count, which is taken by enumeration or by components. One of these can take 100 times
+// as long as the other, and it is not known before which. So they take turns, and the turns grow until one of them is
+// done. There are two enumerations: the one by vertices alone is fast, and the one with jumps may make fewer steps. The
+// latter has turns once turns are long.
 func (e *enumeration) count(ctx context.Context, w *way, most float64) bool {
 	var sums *way
 	before, foreseen, first := e.result.Steps, 0.0, float64(cmp.Or(e.b.firstTurn, firstTurn))
@@ -159,7 +161,7 @@ func (e *enumeration) count(ctx context.Context, w *way, most float64) bool {
 		if foreseen <= nextTurn*steps && (sums != nil || steps == first && !w.space.Rough) {
 			continue // the next turn is foreseen to suffice
 		}
-		// Without. The first of these turns is short: what is counted so with ease takes few steps.
+		// By components. The first of these turns is short: most counts by components take few steps.
 		summed := max(summedTurn*steps, foreseen)
 		if sums == nil {
 			if sums = e.b.summingWay(e.c, w, &e.result); sums == nil {
@@ -176,7 +178,7 @@ func (e *enumeration) count(ctx context.Context, w *way, most float64) bool {
 	return false
 }
 
-// turn runs in one way, in so many steps at most. It reports false if that did not suffice: nothing is found then.
+// turn is searchWithin in one way.
 func (e *enumeration) turn(ctx context.Context, w *way, steps float64) bool {
 	before, allowed := e.result.Steps, (*work.Allowance)(nil)
 	if !math.IsInf(steps, 1) {

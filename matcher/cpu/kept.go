@@ -252,7 +252,7 @@ func (b *Backend) trial(p *matcher.Plan) uint64 {
 	return b.trialOf(p, reads)
 }
 
-// trialOf is trial where making the space reads so many entries of the graph.
+// trialOf is trial for a given number of entries that are read to make the space.
 func (b *Backend) trialOf(p *matcher.Plan, reads int) uint64 {
 	if b.trials > 0 {
 		return b.trials

@@ -19,16 +19,15 @@ const narrows = 4
 // vertex before has many candidates, the neighbour's are found by label.
 type generator struct {
 	*maker
-	view    dyngraph.View
-	needs   []degrees             // by pattern vertex
-	most    []int                 // by pattern vertex: how many data vertices have its label
-	joins   []uint64              // by pattern vertex: its neighbours
-	of      [][]dyngraph.VertexID // by pattern vertex: its candidates, some of which were dropped
-	made    uint64                // pattern vertices that have candidates
-	walked  uint64                // pattern vertices whose neighbours have candidates
-	entered []uint64              // data vertices that are in maker.vertices, 64 to a word
-	found   []candidate           // at the data vertex at hand
-	looked  int                   // data vertices, for stop
+	view   dyngraph.View
+	needs  []degrees             // by pattern vertex
+	most   []int                 // by pattern vertex: how many data vertices have its label
+	joins  []uint64              // by pattern vertex: its neighbours
+	of     [][]dyngraph.VertexID // by pattern vertex: its candidates, some of which were dropped
+	made   uint64                // pattern vertices that have candidates
+	walked uint64                // pattern vertices whose neighbours have candidates
+	found  []candidate           // at the data vertex at hand
+	looked int                   // data vertices, for stop
 }
 
 // candidate is a data vertex that may be the image of a pattern vertex.
@@ -42,7 +41,7 @@ func (m *maker) generate() bool {
 	n, size := len(m.plan.Query.Vertices), int(m.g.IDBound())
 	m.bits, m.isDirty = make([]uint64, size), make([]uint64, (size+63)/64)
 	g := &generator{maker: m, view: m.g.View(dyngraph.New), needs: degreesOf(m.plan), most: make([]int, n),
-		joins: joinsOf(m.plan), of: make([][]dyngraph.VertexID, n), entered: make([]uint64, (size+63)/64)}
+		joins: joinsOf(m.plan), of: make([][]dyngraph.VertexID, n)}
 	rarest := 0
 	for u := range n {
 		if g.most[u] = m.Filter.AtMost(m.plan, u); g.most[u] < g.most[rarest] {
@@ -74,7 +73,7 @@ func (m *maker) generate() bool {
 	return g.end()
 }
 
-// end marks what has bits as dirty.
+// end leaves those data vertices marked as dirty that have bits.
 func (g *generator) end() bool {
 	m := g.maker
 	kept := m.vertices[:0]
@@ -84,10 +83,10 @@ func (g *generator) end() bool {
 		}
 		x := m.bits[v]
 		if x == 0 {
+			m.unmark(v)
 			continue
 		}
 		kept = append(kept, v)
-		m.isDirty[v/64] |= 1 << (v % 64)
 		for i := range m.kinds {
 			if k := &m.kinds[i]; k.wants&x != 0 {
 				for _, d := range k.dirs {
@@ -122,12 +121,12 @@ func (g *generator) byLabel(u int) {
 	g.made |= 1 << u
 }
 
+// enter makes a data vertex a candidate of a pattern vertex.
 func (g *generator) enter(v dyngraph.VertexID, u int) {
 	if g.bits[v]>>u&1 != 0 {
 		return
 	}
-	if g.entered[v/64]>>(v%64)&1 == 0 {
-		g.entered[v/64] |= 1 << (v % 64)
+	if g.mark(v) {
 		g.vertices = append(g.vertices, v)
 	}
 	g.bits[v] |= 1 << u

@@ -66,7 +66,8 @@ func (k *kind) run(g *dyngraph.Graph, v dyngraph.VertexID, d dyngraph.Dir, i int
 	return g.Range(v, d, k.labels[i])
 }
 
-// each calls f with the neighbours of a vertex along edges of a kind.
+// each calls f with the neighbours of a vertex along edges of a kind. maker.each calls with those alone that have
+// candidate bits: it is what semi-joins spend their time in, and most neighbours have none.
 func (k *kind) each(m *maker, v dyngraph.VertexID, f func(w dyngraph.VertexID)) {
 	for _, d := range k.dirs {
 		for i := range k.runs() {
@@ -127,7 +128,7 @@ func (k *kind) keepMany(set uint64, around []uint64) uint64 {
 // degrees are the least numbers of edges of an image: outgoing, incoming, and of both together.
 type degrees struct{ out, in, all int }
 
-// met reports whether a data vertex has so many edges, those of the staged batch included.
+// met reports whether a data vertex has at least these numbers of edges. Edges of the staged batch count, too.
 func (d *degrees) met(g *dyngraph.Graph, v dyngraph.VertexID) bool {
 	out, in := g.Degree(v, dyngraph.Out), 0
 	if g.Directed() {

@@ -181,7 +181,7 @@ func (m *maker) join() bool {
 			if i++; i%pollEvery == 0 && m.stop() {
 				return false
 			}
-			m.isDirty[v/64] &^= 1 << (v % 64)
+			m.unmark(v)
 			if kept := m.supported(v); kept != m.bits[v] {
 				m.change(v, kept)
 			}
@@ -189,6 +189,16 @@ func (m *maker) join() bool {
 	}
 	return true
 }
+
+// mark marks a data vertex as dirty. It reports false if it was before.
+func (m *maker) mark(v dyngraph.VertexID) bool {
+	word, bit := &m.isDirty[v/64], uint64(1)<<(v%64)
+	was := *word&bit != 0
+	*word |= bit
+	return !was
+}
+
+func (m *maker) unmark(v dyngraph.VertexID) { m.isDirty[v/64] &^= 1 << (v % 64) }
 
 // supported returns those candidate bits of a vertex that its neighbours support.
 func (m *maker) supported(v dyngraph.VertexID) uint64 {
@@ -228,8 +238,7 @@ func (m *maker) change(v dyngraph.VertexID, kept uint64) {
 				for nbrs, _, ok := r.Next(); ok; nbrs, _, ok = r.Next() {
 					m.left -= len(nbrs)
 					for _, w := range nbrs {
-						if m.bits[w]&of != 0 && m.isDirty[w/64]>>(w%64)&1 == 0 {
-							m.isDirty[w/64] |= 1 << (w % 64)
+						if m.bits[w]&of != 0 && m.mark(w) {
 							m.dirty = append(m.dirty, w)
 						}
 					}
