@@ -33,10 +33,10 @@ func (matchCmd) Help() string {
 	return `The matches are counted exactly; --out writes each of them as well, by vertex ids, in the order of a
 backfill. A query is named after its file, without the extension.
 
-The graph is loaded once, and filters that queries have in common are made once. Queries that differ in names alone are
-counted once. The table tells where the time of each query went:
+The graph is loaded once. Queries that differ in names alone are counted once. The table tells where the time of each
+query went:
 
-  filter s    which vertices each vertex of the pattern can be mapped to; of long searches with a candidate space
+  filter s    which vertices each vertex of the pattern can be mapped to (the candidate space)
   order s     planning, and the matching order that is chosen by the candidate space
   search s    the search
 
