@@ -101,7 +101,7 @@ func mixedInput(t *testing.T, addr string) {
 		require.NoError(t, tx.BeginTransaction())
 		before := edges
 		produce(tx, edge(), edge(), edge())
-		require.NoError(t, tx.EndTransaction(t.Context(), kgo.TransactionEndTry(commit)))
+		require.NoError(t, brokertest.EndTransaction(t.Context(), tx, kgo.TransactionEndTry(commit), "mixed-in"))
 		if !commit {
 			edges = before
 		}

@@ -1,6 +1,7 @@
 package brokertest
 
 import (
+	"context"
 	"math"
 	"time"
 
@@ -18,4 +19,27 @@ func NewClient(addr string, opts ...kgo.Opt) (*kgo.Client, error) {
 	return kgo.NewClient(
 		append([]kgo.Opt{kgo.SeedBrokers(addr), kgo.UnknownTopicRetries(-1), kgo.RequestRetries(math.MaxInt32),
 			kgo.RetryTimeout(patience), kgo.TransactionTimeout(patience)}, opts...)...)
+}
+
+// EndTransaction commits or aborts the transaction in which cl has produced to the topics. franz-go 1.22 may
+// acknowledge the first records of a topic before it notes that it knows the topic. A transaction that ends between
+// these two is aborted, whatever was asked. So EndTransaction waits until the client knows the topics.
+func EndTransaction(ctx context.Context, cl *kgo.Client, end kgo.TransactionEndTry, topics ...string) error {
+	for _, topic := range topics {
+		for {
+			leader, _, err := cl.PartitionLeader(topic, 0)
+			if err != nil {
+				return err
+			}
+			if leader >= 0 {
+				break
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(time.Millisecond):
+			}
+		}
+	}
+	return cl.EndTransaction(ctx, end)
 }

@@ -14,6 +14,7 @@ import (
 
 	"motifd/stream/kafka"
 	"motifd/stream/kafka/admin"
+	"motifd/stream/kafka/brokertest"
 	"motifd/stream/kafka/embedded"
 	"motifd/stream/kafka/internal/kafkatest"
 	"motifd/stream/kafka/internal/recordbatch"
@@ -92,9 +93,11 @@ func (l *txnLog) begin(value string, topics ...admin.Topic) {
 	}
 }
 
+// commit commits a transaction that was begun in both topics.
 func (l *txnLog) commit() {
 	l.t.Helper()
-	require.NoError(l.t, l.cl.EndTransaction(l.t.Context(), kgo.TryCommit))
+	err := brokertest.EndTransaction(l.t.Context(), l.cl, kgo.TryCommit, txnTopics[0].Name, txnTopics[1].Name)
+	require.NoError(l.t, err)
 }
 
 func (l *txnLog) close() {

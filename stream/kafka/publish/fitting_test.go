@@ -14,6 +14,7 @@ import (
 	"motifd/stream"
 	"motifd/stream/kafka"
 	"motifd/stream/kafka/admin"
+	"motifd/stream/kafka/brokertest"
 	"motifd/stream/kafka/internal/kafkatest"
 )
 
@@ -332,7 +333,9 @@ func fitProgressOpen(t *testing.T, f *fitting) {
 		require.NoError(t, other.ProduceSync(t.Context(), &kgo.Record{Key: []byte("other"), Value: []byte("x")}).
 			FirstErr())
 		f.publish(o)
-		ended := sync.OnceFunc(func() { assert.NoError(t, other.EndTransaction(t.Context(), end)) })
+		ended := sync.OnceFunc(func() {
+			assert.NoError(t, brokertest.EndTransaction(t.Context(), other, end, f.opt.Progress))
+		})
 		f.work(func(o *TxnSinkOptions) {
 			o.Events.Retry = func(op, topic string, _ int32, _ int, err error) {
 				if op == "read back" && topic == f.opt.Progress {

@@ -22,6 +22,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/stream"
 	"motifd/stream/kafka"
+	"motifd/stream/kafka/brokertest"
 	"motifd/stream/kafka/internal/kafkatest"
 )
 
@@ -306,7 +307,7 @@ func txnHanging(t *testing.T, e *kafkatest.Cluster) {
 	_, err = kafkatest.Open(t, NewTxnSink, opt).Open(t.Context(), "stream-1", 0, nil, true)
 	require.ErrorIs(t, err, kafka.ErrHanging)
 	require.ErrorContains(t, err, fmt.Sprintf("partition 0, offset 0, of producer id %d, since ", id))
-	require.NoError(t, cl.EndTransaction(t.Context(), kgo.TryAbort))
+	require.NoError(t, brokertest.EndTransaction(t.Context(), cl, kgo.TryAbort, opt.Progress))
 	kafkatest.OpenSink(t, NewTxnSink, opt, 0, nil, true)
 }
 

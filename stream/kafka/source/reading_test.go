@@ -15,6 +15,7 @@ import (
 
 	"motifd/stream"
 	"motifd/stream/kafka"
+	"motifd/stream/kafka/brokertest"
 	"motifd/stream/kafka/internal/kafkatest"
 	"motifd/stream/kafka/internal/recordbatch"
 )
@@ -224,7 +225,7 @@ func readTransactions(t *testing.T, e *kafkatest.Cluster) {
 	var all []string
 	committed := map[string]bool{}
 	end := func(i int, commit bool) {
-		require.NoError(t, producers[i].EndTransaction(t.Context(), kgo.TransactionEndTry(commit)))
+		require.NoError(t, brokertest.EndTransaction(t.Context(), producers[i], kgo.TransactionEndTry(commit), topic))
 		for _, v := range mine[i] {
 			committed[v] = commit
 		}
@@ -308,7 +309,7 @@ func readOpenTransaction(t *testing.T, e *kafkatest.Cluster) {
 		lag, ok := src.Lag(stream.Positions{0: 1})[0]
 		require.True(t, ok)
 		require.Zero(t, lag, "what is in an open transaction cannot be read")
-		require.NoError(t, tx.EndTransaction(t.Context(), kgo.TransactionEndTry(commit)))
+		require.NoError(t, brokertest.EndTransaction(t.Context(), tx, kgo.TransactionEndTry(commit), topic))
 		if commit {
 			require.Equal(t, "in1 in2 behind", kafkatest.Values(<-got))
 		} else {

@@ -12,6 +12,7 @@ import (
 
 	"motifd/stream"
 	"motifd/stream/kafka/admin"
+	"motifd/stream/kafka/brokertest"
 	"motifd/stream/kafka/internal/kafkatest"
 )
 
@@ -157,7 +158,7 @@ func readMarkers(t *testing.T, e *kafkatest.Cluster) {
 	transaction := func(value string, commit kgo.TransactionEndTry) {
 		require.NoError(t, cl.BeginTransaction())
 		require.NoError(t, cl.ProduceSync(t.Context(), kgo.StringRecord(value)).FirstErr())
-		require.NoError(t, cl.EndTransaction(t.Context(), commit))
+		require.NoError(t, brokertest.EndTransaction(t.Context(), cl, commit, topic))
 	}
 	e.Write(t, topic, 0, kafkatest.Texts("plain")...)          // offset 0
 	transaction("committed", kgo.TryCommit)                    // 1, its marker 2

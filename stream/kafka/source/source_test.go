@@ -19,6 +19,7 @@ import (
 	"motifd/stream"
 	"motifd/stream/kafka"
 	"motifd/stream/kafka/admin"
+	"motifd/stream/kafka/brokertest"
 	"motifd/stream/kafka/internal/kafkatest"
 	"motifd/stream/kafka/publish"
 )
@@ -230,7 +231,7 @@ func TestLagBehindMarkers(t *testing.T) {
 	for _, commit := range []kgo.TransactionEndTry{kgo.TryCommit, kgo.TryAbort} {
 		require.NoError(t, cl.BeginTransaction())
 		require.NoError(t, cl.ProduceSync(t.Context(), kgo.StringRecord("x")).FirstErr())
-		require.NoError(t, cl.EndTransaction(t.Context(), commit))
+		require.NoError(t, brokertest.EndTransaction(t.Context(), cl, commit, topic))
 	}
 	src := newSource(t, Options{ClientOptions: e.Client(), Topic: topic})
 	kafkatest.ReadN(t, src, 1)
