@@ -34,10 +34,10 @@ func TestMatchShowsProgress(t *testing.T) {
 	stderr, err := os.OpenFile(fmt.Sprint("/dev/pts/", number), os.O_RDWR|unix.O_NOCTTY, 0)
 	require.NoError(t, err)
 
-	// Every partial match is extended, for no product is 7: with 1,000 vertices of 40 edges there are 10^9 of them, and
-	// 10^6 of each root.
+	// Every partial match is extended, for no product is 7: with 4,000 vertices of 16 edges there are 2.8 * 10^8 of
+	// them, and 70,000 of each root.
 	var graph strings.Builder
-	const vertices, degree = 1000, 40
+	const vertices, degree = 4000, 16
 	for v := range vertices {
 		for i := 1; i <= degree; i++ {
 			fmt.Fprintf(&graph, `{"op":"+","from":"%d","to":"%d","label":"T","props":{"amount":2}}`+"\n", v,

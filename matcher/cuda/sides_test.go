@@ -295,8 +295,9 @@ func TestMirrorsHaveEqualLayouts(t *testing.T) {
 	layouts := map[int]bool{} // sizes
 	enough := func() bool { return len(layouts) >= 3 }
 	matchertest.ForSeedsUntil(t, 1+rounds/3, enough, func(t *testing.T, rng *rand.Rand) {
-		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 300, Edges: 1200, Messages: 2500,
-			Labels: matchertest.Labels{Vertex: []string{"L0", "L1"}, Edge: []string{"e0", "e1"}}}
+		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 300, Edges: 1200,
+			Messages: 800 + rng.IntN(1700),
+			Labels:   matchertest.Labels{Vertex: []string{"L0", "L1"}, Edge: []string{"e0", "e1"}}}
 		q := matchertest.RandomQueryOf(rng, 2, "q", shape.Directed, shape.Labels)
 		q.Edges[0].Label, q.Edges[0].AnyOf, q.Edges[0].Either = "e0", nil, !shape.Directed
 		got := newSides(t, rng, randomOptions(rng), newDevices(t, rng, 3)...)
