@@ -216,7 +216,7 @@ test-gpu-code: ## run the kernels in a warp emulator with ASan and UBSan, or SAN
 	MOTIFD_EMULATOR_PROGRAM=$(CURDIR)/build/emulator $(GO) test -timeout 30m -count 1 -tags $(EMU_TAGS) ./kernels \
 		./cmd/motifd/internal/sizing \
 		$$($(GO) list ./matcher/cuda/... | grep -v -x motifd/matcher/cuda/placement) # which make test has
-	$(GO) test -timeout 30m -count 1 -tags emu -run GPU ./cmd/motifd
+	GPU_EMULATOR=$(CURDIR)/build/emulator $(GO) test -timeout 30m -count 1 -tags emu -run GPU ./cmd/motifd
 
 # The second seed under TSan has a warp park in the middle of a list.
 EMU_SHORT = MOTIFD_TEST_FEW=1 $(GO) test -timeout 30m -count 1 -tags emu

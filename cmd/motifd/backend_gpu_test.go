@@ -39,13 +39,17 @@ type emulated struct {
 	args                  []string // of a replay
 }
 
-// newEmulated builds motifd and the emulator, and writes a stream with two queries.
+// newEmulated builds motifd and the emulator, unless emulatorProgram names one, and writes a stream with two queries.
 func newEmulated(t *testing.T) *emulated {
 	t.Helper()
-	e := &emulated{dir: t.TempDir()}
-	e.binary, e.emulator = filepath.Join(e.dir, "motifd"), filepath.Join(e.dir, "emulator")
-	for _, build := range []*exec.Cmd{exec.Command("go", "build", "-tags", "emu", "-o", e.binary, "."),
-		exec.Command("../../kernels/emu/build.sh", e.emulator)} {
+	e := &emulated{dir: t.TempDir(), emulator: os.Getenv(emulatorProgram)}
+	e.binary = filepath.Join(e.dir, "motifd")
+	builds := []*exec.Cmd{exec.Command("go", "build", "-tags", "emu", "-o", e.binary, ".")}
+	if e.emulator == "" {
+		e.emulator = filepath.Join(e.dir, "emulator")
+		builds = append(builds, exec.Command("../../kernels/emu/build.sh", e.emulator))
+	}
+	for _, build := range builds {
 		out, err := build.CombinedOutput()
 		require.NoError(t, err, string(out))
 	}
