@@ -21,6 +21,7 @@ import (
 	"motifd/config"
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/matchertest"
 	"motifd/matcher/reference"
 	"motifd/stream"
 	"motifd/stream/codec"
@@ -35,10 +36,11 @@ import (
 //   - `motifd audit` finds no difference.
 func TestP3KillAndRestart(t *testing.T) {
 	t.Parallel()
-	const (
-		seed  = 11
-		kills = 6
-	)
+	const seed = 11
+	kills := 6
+	if matchertest.Quick(t) {
+		kills = 3
+	}
 	dir, port := logDir(t)
 	addQuery(t, dir, "oneway", onewayRing)
 	ctx, stop := context.WithCancel(t.Context())
