@@ -129,7 +129,7 @@ func TestIndexIsReadByManyGoroutines(t *testing.T) {
 // TestIndexForgetsItsHubs has each of 50 vertices become a hub and forget it again, one after the other; then all of
 // them go and others come with their ids. The index takes the room of a few hubs.
 func TestIndexForgetsItsHubs(t *testing.T) {
-	matchertest.NotUnderRace(t, "most of its time goes to the comparison; the other tests of an index have two goroutines")
+	matchertest.NotUnderRace(t, "most of its time goes to comparisons; other tests of an index have two goroutines")
 	const vertices, hub = 50, 400
 	g := dyngraph.NewGraph(dyngraph.Options{Directed: true})
 	a := New(g, nil, false, onTwo)
