@@ -44,7 +44,8 @@ func TestTutorialBroker(t *testing.T) {
 	defer log.Close()
 	cmd := exec.Command("bash", "-c", script)
 	cmd.Dir, cmd.Stderr = dir, log
-	cmd.Env = append(os.Environ(), "MOTIFD_ADMIN_LISTEN=") // its port may be taken
+	cmd.Env = append(os.Environ(), "MOTIFD_ADMIN_LISTEN=", // its port may be taken
+		"JDK_JAVA_OPTIONS="+strings.Join(brokertest.JavaOptions, " "))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stdin, err := cmd.StdinPipe()
 	require.NoError(t, err)

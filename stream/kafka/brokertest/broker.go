@@ -59,8 +59,8 @@ status=$?
 kill $reader 2>/dev/null
 exit $status`
 
-// Java options that make a process start fast and stay small, and write nothing of its own to standard output.
-var javaOptions = []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xlog:disable"}
+// JavaOptions have a process of Java start fast and stay small, and write nothing of its own to standard output.
+var JavaOptions = []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xlog:disable"}
 
 // Start formats a new storage, starts a broker on it and waits until it answers. properties overrides lines of
 // server.properties. The broker is killed when the test ends.
@@ -187,7 +187,7 @@ func (b *Broker) javaArgs(heap string, args ...string) []string {
 	if b.archiveAtExit != "" {
 		archive = "-XX:ArchiveClassesAtExit=" + b.archiveAtExit
 	}
-	all := append(slices.Clone(javaOptions), archive, "-Xmx"+heap, "-Dorg.slf4j.simpleLogger.showDateTime=true",
+	all := append(slices.Clone(JavaOptions), archive, "-Xmx"+heap, "-Dorg.slf4j.simpleLogger.showDateTime=true",
 		"-cp", filepath.Join(b.lib, "*"))
 	return append(all, args...)
 }
