@@ -133,7 +133,7 @@ func TestP4AFloodStaysWithinMemory(t *testing.T) {
 		return
 	}
 	cmd := exec.Command(os.Args[0], "-test.run", "^TestP4AFloodStaysWithinMemory$")
-	cmd.Env = append(os.Environ(), floodChild+"=1")
+	cmd.Env = append(os.Environ(), floodChild+"=1", "GOGC=100") // as users collect garbage
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
