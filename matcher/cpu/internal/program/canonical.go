@@ -155,15 +155,25 @@ func OrderOf(p *matcher.Plan, vertices []int) matcher.Order {
 	for i, v := range vertices {
 		at[v] = i
 	}
-	o := matcher.Order{Edge: -1}
-	for i, v := range vertices {
-		s := matcher.Step{Vertex: v}
-		for e, qe := range p.Query.Edges {
-			if other := qe.From + qe.To - v; (qe.From == v || qe.To == v) && at[other] < i {
-				s.Back = append(s.Back, backEdge(p, e, v, at[other]))
-			}
+	o := matcher.Order{Edge: -1, Steps: make([]matcher.Step, len(vertices))}
+	backs := make([]int, len(vertices))
+	for _, e := range p.Query.Edges {
+		if e.From != e.To {
+			backs[max(at[e.From], at[e.To])]++
 		}
-		o.Steps = append(o.Steps, s)
+	}
+	room := make([]matcher.BackEdge, len(p.Query.Edges))
+	for i, v := range vertices {
+		o.Steps[i].Vertex = v
+		if n := backs[i]; n > 0 {
+			o.Steps[i].Back, room = room[:0:n], room[n:]
+		}
+	}
+	for e, qe := range p.Query.Edges {
+		if from, to := at[qe.From], at[qe.To]; from != to {
+			s := &o.Steps[max(from, to)]
+			s.Back = append(s.Back, backEdge(p, e, s.Vertex, min(from, to)))
+		}
 	}
 	return o
 }

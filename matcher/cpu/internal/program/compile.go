@@ -1,6 +1,7 @@
 package program
 
 import (
+	"math/bits"
 	"slices"
 
 	"motifd/dyngraph"
@@ -131,12 +132,17 @@ func compile(p *matcher.Plan, m *matcher.Member, f candidates.Source, keys *List
 	o := &m.Order
 	c := &Order{Plan: p, Anchor: o.Edge, Steps: make([]Step, len(o.Steps)), Slots: len(o.Steps)}
 	at, mappedAt := make([]int, len(p.Query.Vertices)), o.StepOf(len(p.Query.Edges))
+	var sorted []matcher.BackEdge
+	mapped := uint32(0)
 	for i := range o.Steps {
 		from := &o.Steps[i]
 		at[from.Vertex] = i
 		class := f.Class(p, from.Vertex)
 		s := Step{Vertex: from.Vertex, Slot: i, Test: f.Test(p, from.Vertex), Simple: true}
-		for _, b := range slices.SortedStableFunc(slices.Values(from.Back), bySteps) {
+		sorted = append(sorted[:0], from.Back...)
+		slices.SortStableFunc(sorted, bySteps)
+		s.Back = slices.Grow(s.Back, len(sorted))
+		for _, b := range sorted {
 			nb := BackEdge{Edge: b.Edge, Step: b.Step, Label: b.Label, Dir: b.Dir, Either: b.Either,
 				Labels: labelsOf(b.Label), NeighborLabel: p.VertexLabels[from.Vertex], Test: f.EdgeTest(p, b.Edge)}
 			s.HasOwn = s.HasOwn || nb.Test != nil
@@ -157,11 +163,15 @@ func compile(p *matcher.Plan, m *matcher.Member, f candidates.Source, keys *List
 			}
 			s.Back = append(s.Back, nb)
 		}
-		for k := range i {
-			if p.MustDiffer[from.Vertex]>>o.Steps[k].Vertex&1 != 0 {
-				s.MustDiffer = append(s.MustDiffer, k)
+		if differ := p.MustDiffer[from.Vertex] & mapped; differ != 0 {
+			s.MustDiffer = make([]int, 0, bits.OnesCount32(differ))
+			for k := range i {
+				if differ>>o.Steps[k].Vertex&1 != 0 {
+					s.MustDiffer = append(s.MustDiffer, k)
+				}
 			}
 		}
+		mapped |= 1 << from.Vertex
 		if symmetric {
 			for _, l := range p.VertexLess {
 				switch {

@@ -49,41 +49,65 @@ func (s *Space) Anchored(as *matcher.Order) matcher.Order {
 	return to
 }
 
-func (s *Space) orderer() orderer {
+// orderer returns the orderer of a space. It is kept: there may be an order for each pattern edge.
+func (s *Space) orderer() *orderer {
+	if s.orders != nil {
+		return s.orders
+	}
 	n := len(s.Candidates)
-	o := orderer{Space: s, adj: make([]uint32, n), at: make([][]int, n)}
+	o := &orderer{Space: s, adj: make([]uint32, n), at: make([][]edgeAt, n), growth: make([]float64, n)}
 	for i, e := range s.plan.Query.Edges {
 		o.adj[e.From] |= 1 << e.To
 		o.adj[e.To] |= 1 << e.From
-		o.at[e.From], o.at[e.To] = append(o.at[e.From], i), append(o.at[e.To], i)
+		joined := float64(s.Pairs[i]) / float64(s.Candidates[e.From]) / float64(s.Candidates[e.To])
+		o.at[e.From] = append(o.at[e.From], edgeAt{e.To, joined})
+		o.at[e.To] = append(o.at[e.To], edgeAt{e.From, joined})
 	}
+	s.orders = o
 	return o
 }
 
+// orderer chooses orders by the numbers of a space.
 type orderer struct {
 	*Space
-	adj []uint32 // by pattern vertex: its neighbours
-	at  [][]int  // by pattern vertex: its edges
+	adj []uint32   // by pattern vertex: its neighbours
+	at  [][]edgeAt // by pattern vertex: its edges
+	// growth is by pattern vertex the number of images to expect for each partial match of those that are placed.
+	growth []float64
+}
+
+// edgeAt is a pattern edge as one end sees it, with the part of the pairs of candidates of its ends that it joins.
+type edgeAt struct {
+	other  int
+	joined float64
 }
 
 func (o *orderer) isLeaf(v int) bool { return bits.OnesCount32(o.adj[v]) == 1 }
 
+// place takes note of a pattern vertex that is placed.
+func (o *orderer) place(v int) {
+	for _, e := range o.at[v] {
+		o.growth[e.other] *= e.joined
+	}
+}
+
 // from returns the order that begins with some pattern vertices, and how many partial matches it promises for each
 // image of the last of them.
 func (o *orderer) from(order []int) ([]int, float64) {
-	placed, cost := uint32(0), 0.0
+	for v, n := range o.Candidates {
+		o.growth[v] = float64(n)
+	}
+	placed, near, cost := uint32(0), uint32(0), 0.0
 	for _, v := range order {
-		placed |= 1 << v
+		placed, near = placed|1<<v, near|o.adj[v]
+		o.place(v)
 	}
 	partial := float64(o.Candidates[order[len(order)-1]])
 	for cost = partial; len(order) < len(o.adj); cost += partial {
 		best, least := -1, 0.0
-		for v := range o.adj {
-			if placed>>v&1 != 0 || o.adj[v]&placed == 0 {
-				continue
-			}
-			g := o.growth(v, placed)
-			better := best < 0
+		for m := near &^ placed; m != 0; m &= m - 1 {
+			v := bits.TrailingZeros32(m)
+			g, better := o.growth[v], best < 0
 			switch {
 			case better:
 			case o.isLeaf(v) != o.isLeaf(best):
@@ -97,19 +121,8 @@ func (o *orderer) from(order []int) ([]int, float64) {
 				best, least = v, g
 			}
 		}
-		order, placed, partial = append(order, best), placed|1<<best, partial*least
+		order, placed, near, partial = append(order, best), placed|1<<best, near|o.adj[best], partial*least
+		o.place(best)
 	}
 	return order, cost
-}
-
-// growth is the number of images of a pattern vertex to expect for each partial match of others.
-func (o *orderer) growth(v int, placed uint32) float64 {
-	g := float64(o.Candidates[v])
-	for _, i := range o.at[v] {
-		e := o.plan.Query.Edges[i]
-		if x := e.From + e.To - v; placed>>x&1 != 0 {
-			g *= float64(o.Pairs[i]) / float64(o.Candidates[x]) / float64(o.Candidates[v])
-		}
-	}
-	return g
 }

@@ -22,6 +22,7 @@ type Space struct {
 	// common has, by pattern vertex, those that some data vertex is a candidate of with it.
 	common []uint64
 	kept   *Kept // has the bits, or nil
+	orders *orderer
 
 	// Rough tells that semi-joins are not made yet: Refine makes them. Round is how many entries of the graph one round
 	// of them reads at most.
