@@ -29,7 +29,7 @@ type Kept struct {
 	same  []int    // by pattern vertex: the first one that has the same bits in every round, in any graph
 	bits  []uint64 // keptWords words a vertex, two rounds a word
 
-	queues [KeptRounds + 1][]look // by round
+	queue, spare []look // of the pass at hand, or the next one
 
 	// Candidates are the numbers of data vertices by pattern vertex.
 	Candidates []int
@@ -41,10 +41,24 @@ type Kept struct {
 	common []uint64 // by pattern vertex: those that have a candidate in common with it, or had when a Space was made
 }
 
-// look is what is to be looked at again at a vertex in a round: bits that may come, and bits that may go.
+// look is what is to be looked at again at a vertex: pattern vertices whose bits may come or go, in whatever round.
 type look struct {
-	v           dyngraph.VertexID
-	gains, goes uint32
+	v     dyngraph.VertexID
+	asked uint32
+}
+
+// roundBits are the bits of a vertex, two rounds a word. Each round has those of the next one.
+type roundBits [keptWords]uint64
+
+// round returns the bits in one round.
+func (x *roundBits) round(r int) uint64 { return x[r/2] >> (r % 2 * perRound) & roundMask }
+
+// inAll returns some bits in every round.
+func inAll(x uint64) (to roundBits) {
+	for i := range to {
+		to[i] = x | x<<perRound
+	}
+	return to
 }
 
 // KeptRounds is the number of rounds of a Kept, beside the first. Counts of the patterns of yeast, with a space made
@@ -71,17 +85,15 @@ func Keep(g *dyngraph.Graph, f *candidates.Filter, p *matcher.Plan, stop func() 
 	}
 	k.findSame()
 	k.grow()
-	for r := range KeptRounds + 1 {
-		for v := range dyngraph.VertexID(k.g.IDBound()) {
-			if v%pollEvery == 0 && stop() {
-				return nil
-			}
-			if r == 0 {
-				k.set(v, 0, k.filtered(v))
-			} else if x := k.Round(v, r-1); x != 0 {
-				k.set(v, r, k.supported(v, r, x))
-			}
+	for v := range dyngraph.VertexID(k.g.IDBound()) {
+		if x := k.filtered(v); x != 0 {
+			*k.at(v) = inAll(x)
+			k.note(0, x)
+			k.ask(v, x)
 		}
+	}
+	if !k.settle(stop) {
+		return nil
 	}
 	return k
 }
@@ -121,19 +133,11 @@ func (k *Kept) grow() {
 // vertices returns the number of vertices that there is room for.
 func (k *Kept) vertices() int { return len(k.bits) / keptWords }
 
-// Round returns the bits of a vertex in a round. It is for tests.
-func (k *Kept) Round(v dyngraph.VertexID, r int) uint64 {
-	return k.bits[int(v)*keptWords+r/2] >> (r % 2 * perRound) & roundMask
-}
+// at returns the bits of a vertex.
+func (k *Kept) at(v dyngraph.VertexID) *roundBits { return (*roundBits)(k.bits[int(v)*keptWords:]) }
 
-// set sets the bits of a vertex in a round.
-func (k *Kept) set(v dyngraph.VertexID, r int, x uint64) {
-	at, shift := &k.bits[int(v)*keptWords+r/2], r%2*perRound
-	if r == KeptRounds {
-		k.note(*at>>shift&roundMask, x)
-	}
-	*at = *at&^(roundMask<<shift) | x<<shift
-}
+// Round returns the bits of a vertex in a round.
+func (k *Kept) Round(v dyngraph.VertexID, r int) uint64 { return k.at(v).round(r) }
 
 // note notes that the candidate bits of a vertex change.
 func (k *Kept) note(old, now uint64) {
@@ -164,29 +168,24 @@ func (k *Kept) filtered(v dyngraph.VertexID) (x uint64) {
 	return x
 }
 
-// supported returns those bits of a set that the neighbours of a vertex support in the round before r.
-func (k *Kept) supported(v dyngraph.VertexID, r int, x uint64) uint64 {
-	for i := range k.kinds {
-		kd := &k.kinds[i]
-		if kd.wants&x != 0 {
-			x = kd.keep(x, k.seen(kd, v, r-1, kd.joined(x)))
-		}
-	}
-	return x
-}
-
-// seen returns the bits, of those asked for, that the neighbours of a vertex along edges of a kind have in a round.
-func (k *Kept) seen(kd *kind, v dyngraph.VertexID, r int, asked uint64) (seen uint64) {
+// seen returns the bits that the neighbours of a vertex along edges of a kind have, round by round; it may leave out
+// others once all that are asked for are seen in all rounds but the last.
+func (k *Kept) seen(kd *kind, v dyngraph.VertexID, asked uint64) (seen roundBits) {
+	all := inAll(asked)
+	all[2] &= roundMask // not of the last round
 	for _, d := range kd.dirs {
 		for i := range kd.runs() {
 			run := kd.run(k.g, v, d, i)
 			for nbrs, ents, ok := run.Next(); ok; nbrs, ents, ok = run.Next() {
 				for at, w := range nbrs {
-					if x := k.Round(w, r); x&^seen != 0 && (kd.test == nil || k.f.Truths().Either(kd.test, ents[at])) {
-						if seen |= x; seen&asked == asked {
-							k.Reads += uint64(at)
-							return seen
-						}
+					x := k.at(w)
+					if x[0]&asked == 0 || kd.test != nil && !k.f.Truths().Either(kd.test, ents[at]) {
+						continue
+					}
+					seen[0], seen[1], seen[2] = seen[0]|x[0], seen[1]|x[1], seen[2]|x[2]
+					if all[0]&^seen[0]|all[1]&^seen[1]|all[2]&^seen[2] == 0 {
+						k.Reads += uint64(at)
+						return seen
 					}
 				}
 				k.Reads += uint64(len(nbrs))
@@ -196,10 +195,10 @@ func (k *Kept) seen(kd *kind, v dyngraph.VertexID, r int, asked uint64) (seen ui
 	return seen
 }
 
-// queue notes that bits of a vertex may come, and others may go, in a round.
-func (k *Kept) queue(v dyngraph.VertexID, r int, gains, goes uint64) {
-	if gains|goes != 0 {
-		k.queues[r] = append(k.queues[r], look{v, uint32(gains), uint32(goes)})
+// ask notes that bits of a vertex may come or go.
+func (k *Kept) ask(v dyngraph.VertexID, asked uint64) {
+	if asked != 0 {
+		k.queue = append(k.queue, look{v, uint32(asked)})
 	}
 }
 
@@ -215,7 +214,14 @@ func (k *Kept) Refresh(changes []Change) {
 	}
 	for i := range changes {
 		if c := &changes[i]; c.What == Bit && slices.Contains(k.class, int(c.Class)) {
-			k.move(c.From, 0, k.filtered(c.From))
+			x := k.filtered(c.From)
+			now, all := *k.at(c.From), inAll(x)
+			k.ask(c.From, x&^now[0])
+			for r := range now {
+				now[r] &= all[r]
+			}
+			now[0] |= x
+			k.change(c.From, now)
 		}
 	}
 	for i := range changes {
@@ -224,65 +230,110 @@ func (k *Kept) Refresh(changes []Change) {
 			k.gain(c.To, c.From)
 		}
 	}
-	for r := 1; r <= KeptRounds; r++ {
-		q := k.queues[r]
+	k.settle(func() bool { return false })
+}
+
+// settle looks at bits again until none changes. A bit depends on those of the round before alone, so that this ends,
+// in whatever order; in passes, a vertex is looked at once for each round at most. It ends early, and reports false,
+// when stop is true.
+func (k *Kept) settle(stop func() bool) bool {
+	for looks := 0; len(k.queue) > 0; {
+		q := k.queue
+		k.queue, k.spare = k.spare[:0], q
 		if len(q) > 1 { // hubs are there many times
 			slices.SortFunc(q, func(x, y look) int { return cmp.Compare(x.v, y.v) })
 		}
 		for len(q) > 0 {
 			x := q[0]
 			for q = q[1:]; len(q) > 0 && q[0].v == x.v; q = q[1:] {
-				x.gains, x.goes = x.gains|q[0].gains, x.goes|q[0].goes
+				x.asked |= q[0].asked
 			}
-			k.again(x.v, r, uint64(x.gains), uint64(x.goes))
+			if looks++; looks%pollEvery == 0 && stop() {
+				return false
+			}
+			k.again(x.v, uint64(x.asked))
 		}
-		k.queues[r] = k.queues[r][:0]
 	}
+	return true
 }
 
-// again looks at bits of a vertex again in a round.
-func (k *Kept) again(v dyngraph.VertexID, r int, gains, goes uint64) {
-	before, now := k.Round(v, r-1), k.Round(v, r)
-	known := now & before
-	asked := gains&before&^now | goes&known
-	known &^= goes
-	if asked != 0 {
-		known |= k.supported(v, r, asked)
+// again looks at bits of a vertex again, in all rounds.
+func (k *Kept) again(v dyngraph.VertexID, asked uint64) {
+	x := *k.at(v)
+	left := x.round(0) & asked
+	all, now := inAll(asked), inAll(left)
+	for i := range k.kinds {
+		if kd := &k.kinds[i]; kd.wants&left != 0 {
+			seen := k.seen(kd, v, kd.joined(left))
+			for m := kd.wants & left; m != 0; m &= m - 1 {
+				u := bits.TrailingZeros64(m)
+				r := 0
+				for r < KeptRounds && kd.others[u]&^seen.round(r) == 0 {
+					r++
+				}
+				for r++; r <= KeptRounds; r++ {
+					now[r/2] &^= 1 << (u + r%2*perRound)
+				}
+			}
+		}
 	}
-	k.move(v, r, known)
+	for i := range x {
+		x[i] = x[i]&^all[i] | now[i]
+	}
+	k.change(v, x)
 }
 
-// move changes the bits of a vertex in a round, and notes which bits of the next round may change for it.
-func (k *Kept) move(v dyngraph.VertexID, r int, x uint64) {
-	old := k.Round(v, r)
+// change changes the bits of a vertex, and notes which of its neighbours' may change for it.
+func (k *Kept) change(v dyngraph.VertexID, x roundBits) {
+	at := k.at(v)
+	old := *at
 	if x == old {
 		return
 	}
-	k.set(v, r, x)
-	if r == KeptRounds {
-		return
-	}
-	on, off := x&^old, old&^x
-	k.queue(v, r+1, on, off)
+	k.note(old.round(KeptRounds), x.round(KeptRounds))
+	*at = x
 	for i := range k.kinds {
 		kd := &k.kinds[i]
-		if kd.wants&(on|off) == 0 {
+		// come and gone are the bits of neighbours that what comes may support, and what goes may have supported.
+		var come, gone roundBits
+		any := uint64(0)
+		for r := range KeptRounds {
+			on, off := x.round(r)&^old.round(r), old.round(r)&^x.round(r)
+			if (on|off)&kd.wants != 0 {
+				y, z := kd.joined(on), kd.joined(off)
+				any |= y | z
+				come[(r+1)/2] |= y << ((r + 1) % 2 * perRound)
+				gone[(r+1)/2] |= z << ((r + 1) % 2 * perRound)
+			}
+		}
+		if any == 0 {
 			continue
 		}
-		come, gone := kd.joined(on), kd.joined(off)
 		for _, d := range kd.dirs {
 			for n := range kd.runs() {
 				run := kd.run(k.g, v, d, n)
 				for nbrs, _, ok := run.Next(); ok; nbrs, _, ok = run.Next() {
 					k.Reads += uint64(len(nbrs))
 					for _, w := range nbrs {
-						next := k.Round(w, r+1)
-						k.queue(w, r+1, k.Round(w, r)&^next&come, next&gone)
+						if of := k.at(w); of[0]&any != 0 {
+							k.ask(w, of.changing(&come, &gone))
+						}
 					}
 				}
 			}
 		}
 	}
+}
+
+// changing returns the bits of a vertex, in any round, that may come since they are in the round before, and that may
+// go since they are there.
+func (x *roundBits) changing(come, gone *roundBits) (asked uint64) {
+	before := uint64(0)
+	for i := range x {
+		asked |= come[i]&^x[i]&(x[i]<<perRound|before) | gone[i]&x[i]
+		before = x[i] >> perRound
+	}
+	return (asked | asked>>perRound) & roundMask
 }
 
 // IsEmpty reports whether some pattern vertex has no candidate: neither view has a match then.
@@ -324,16 +375,20 @@ func (k *Kept) concerns(c *Change) bool {
 // gain has those bits of a vertex looked at again that an edge from it to w may support. What comes at w meanwhile is
 // noted then.
 func (k *Kept) gain(v, w dyngraph.VertexID) {
-	for r := 1; r <= KeptRounds; r++ {
-		k.queue(v, r, k.joined(k.Round(w, r-1))&k.Round(v, r-1)&^k.Round(v, r), 0)
+	asked, of, to := uint64(0), k.at(v), k.at(w)
+	for r := range KeptRounds {
+		asked |= k.joined(to.round(r)) & of.round(r) &^ of.round(r+1)
 	}
+	k.ask(v, asked)
 }
 
 // lose has those bits of a vertex looked at again that an edge from it to w may have supported.
 func (k *Kept) lose(v, w dyngraph.VertexID) {
-	for r := 1; r <= KeptRounds; r++ {
-		k.queue(v, r, 0, k.joined(k.Round(w, r-1))&k.Round(v, r))
+	asked, of, to := uint64(0), k.at(v), k.at(w)
+	for r := range KeptRounds {
+		asked |= k.joined(to.round(r)) & of.round(r+1)
 	}
+	k.ask(v, asked)
 }
 
 // joined returns the pattern vertices that edges join to some of a set.
