@@ -158,7 +158,7 @@ func (b *Backend) renew(c *compiled, stop func() bool) bool {
 	w.space, w.size = s, size
 	if w.countPlan = nil; c.countPlan != nil {
 		w.countPlan = count.NewPlan(s.Narrowed, s, true)
-		w.countPlan.Images, w.countPlan.Pairs = s.Candidates, s.Pairs
+		w.countPlan.Know(s.Candidates, s.Pairs)
 	}
 	w.keys, w.orders, w.shared = new(program.ListKeys), nil, nil
 	return true

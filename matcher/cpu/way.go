@@ -72,7 +72,7 @@ func (b *Backend) summingWay(c *compiled, w *way, took *matcher.Result) *way {
 		return nil
 	}
 	if !w.space.Rough {
-		sums.countPlan.Images, sums.countPlan.Pairs = w.space.Candidates, w.space.Pairs
+		sums.countPlan.Know(w.space.Candidates, w.space.Pairs)
 	}
 	return sums
 }

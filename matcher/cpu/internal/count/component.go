@@ -52,6 +52,7 @@ type quotientComponents struct {
 	all  map[uint32]*component
 	list map[uint32][]*component
 	tops [][]*component // by anchor edge; see anchored
+	near [][]int        // by block: the pattern edges from it to others
 }
 
 // newComponents returns the components of a plan. Each is made when it is first used.
@@ -247,7 +248,7 @@ func (e *Edge) addRanks(to *edgeSet) {
 func (ps *quotientComponents) chooseNext(p *component) {
 	q, mask := ps.q, p.mask
 	part := q.cheapestComponent(mask)
-	best := [4]int{math.MinInt}
+	most, firsts := math.MinInt, uint32(0) // blocks with the most edges
 	for m := part; m != 0; m &= m - 1 {
 		v := bits.TrailingZeros32(m)
 		back := bits.OnesCount32(q.Adj[v] &^ mask)
@@ -257,12 +258,22 @@ func (ps *quotientComponents) chooseNext(p *component) {
 		if ps.of.plan.Images != nil {
 			back = -ps.growth(v, mask)
 		}
-		if back < best[0] {
-			continue
+		if back > most {
+			most, firsts = back, 0
 		}
-		score := [4]int{back, -max(2, q.widestSeparator(mask&^(1<<v))), bits.OnesCount32(q.Adj[v]), -v}
-		if better(score, best) {
-			best, p.next = score, v
+		if back == most {
+			firsts |= 1 << v
+		}
+	}
+	p.next = bits.TrailingZeros32(firsts)
+	if firsts&(firsts-1) != 0 {
+		best := [3]int{math.MinInt}
+		for m := firsts; m != 0; m &= m - 1 {
+			v := bits.TrailingZeros32(m)
+			score := [...]int{-max(2, q.widestSeparator(mask&^(1<<v))), bits.OnesCount32(q.Adj[v]), -v}
+			if slices.Compare(score[:], best[:]) > 0 {
+				best, p.next = score, v
+			}
 		}
 	}
 	p.members, p.to = q.Members[p.next], &q.filters[p.next]
@@ -293,16 +304,26 @@ func (ps *quotientComponents) restOf(p *component) []*component {
 // candidates and of pairs: in eighths of powers of two.
 func (ps *quotientComponents) growth(v int, mask uint32) int {
 	s, q := ps.of.plan, ps.q
-	u := bits.TrailingZeros32(q.Members[v])
-	g := float64(s.Images[u])
-	for i, e := range s.Pattern.Query.Edges {
-		if q.BlockOf[e.From] != v && q.BlockOf[e.To] != v || mask>>q.BlockOf[e.From]&1+mask>>q.BlockOf[e.To]&1 != 1 {
-			continue
+	edges := s.Pattern.Query.Edges
+	if ps.near == nil {
+		ps.near = make([][]int, len(q.Adj))
+		for i, e := range edges {
+			if x, y := q.BlockOf[e.From], q.BlockOf[e.To]; x != y {
+				ps.near[x], ps.near[y] = append(ps.near[x], i), append(ps.near[y], i)
+			}
 		}
-		g *= float64(s.Pairs[i]) / float64(s.Images[e.From]) / float64(s.Images[e.To])
 	}
-	return int(8 * math.Log2(g+1e-9))
+	g := s.logImages[bits.TrailingZeros32(q.Members[v])]
+	for _, i := range ps.near[v] {
+		if other := q.BlockOf[edges[i].From] + q.BlockOf[edges[i].To] - v; mask>>other&1 == 0 {
+			g += s.logJoined[i]
+		}
+	}
+	return int(8 * max(g, leastLog))
 }
+
+// leastLog bounds the logarithms of what is next to nothing.
+const leastLog = -30
 
 // textOf returns a text that is equal for equal components of different quotients: the same blocks, with the same edges
 // to the same vertices outside. touch are these, by block; it is sorted.
@@ -406,13 +427,4 @@ func (q *Quotient) conflicting(set uint32) (blocks uint32) {
 		}
 	}
 	return blocks
-}
-
-func better(a, b [4]int) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return a[i] > b[i]
-		}
-	}
-	return false
 }

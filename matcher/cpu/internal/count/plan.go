@@ -1,6 +1,7 @@
 package count
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -32,13 +33,26 @@ type Plan struct {
 	kinds     []edgeKind          // of all Edges
 	Wildcards []labeladj.Wildcard // those of the keys that are wildcards
 
-	// Images and Pairs are numbers of candidates by pattern vertex, and of pairs of them that edges join by pattern
-	// edge, where a candidate space was made; nil otherwise.
-	Images, Pairs []int
+	// Images are the numbers of candidates by pattern vertex where a candidate space was made; nil otherwise. logImages
+	// are their binary logarithms, logJoined those of the part of the pairs of candidates that each pattern edge joins.
+	Images               []int
+	logImages, logJoined []float64
 
 	sets       [][]int  // of competing pattern edges; see MultiEdge
 	setOf      []int    // by pattern edge: its set, or -1
 	multiKinds []string // descriptions of what sets ask for
+}
+
+// Know tells the numbers of candidates by pattern vertex, and of pairs of them that edges join by pattern edge. The
+// order in which blocks are mapped depends on them.
+func (s *Plan) Know(images, pairs []int) {
+	s.Images = images
+	for _, n := range images {
+		s.logImages = append(s.logImages, math.Log2(float64(n)))
+	}
+	for i, e := range s.Pattern.Query.Edges {
+		s.logJoined = append(s.logJoined, math.Log2(float64(pairs[i]))-s.logImages[e.From]-s.logImages[e.To])
+	}
 }
 
 // edgeKind is a labeladj key, and the tests of those edges that take only some of its entries.
