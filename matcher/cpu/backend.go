@@ -111,6 +111,8 @@ type Backend struct {
 
 	changes space.Changes // for kept spaces
 	kept    int           // plans that have one
+	// excluded are plans whose spaces have excluded anchors of the staged batch.
+	excluded []*compiled
 
 	perNet [2]uint64 // by side: steps that the last search for rows made for a net edge
 

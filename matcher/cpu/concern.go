@@ -8,6 +8,7 @@ import (
 	"motifd/dyngraph"
 	"motifd/matcher"
 	"motifd/matcher/cpu/internal/program"
+	"motifd/matcher/cpu/internal/space"
 	"motifd/matcher/internal/truths"
 )
 
@@ -92,7 +93,8 @@ func (b *Backend) concernEdge(order int, note func(c *compiled, sign dyngraph.Si
 	for k := range b.maybe(indexOf(entry), len(entry.List), uint32(order)) {
 		f := &entry.List[k].Of
 		if f.how == byBits && has(from, f.from) && has(to, f.to) || f.how == bySteps && b.admits(f.o, n) {
-			if *f.c.missing == 0 && f.c.noted[program.SignIndex(n.Sign)] != b.phase && b.meets(f.test, uint32(order)) {
+			if *f.c.missing == 0 && f.c.noted[program.SignIndex(n.Sign)] != b.phase && b.meets(f.test, uint32(order)) &&
+				b.keptAdmits(f.c, entry.List[k].Order, program.NetPair{From: n.From, To: n.To}) {
 				note(f.c, n.Sign)
 			}
 		}
@@ -161,9 +163,14 @@ func (b *Backend) Concern(note func(plan int, sign dyngraph.Sign)) {
 	if b.summed > 0 {
 		b.concernGroups(noteOnce)
 	}
-	if b.summed == len(b.plans) && len(b.delta.Revised) == 0 {
-		return
+	if b.summed < len(b.plans) || len(b.delta.Revised) > 0 {
+		b.concernEdges(noteOnce)
 	}
+	b.noteExcluded()
+}
+
+// concernEdges notes the plans that net edges and revised vertices concern, one by one.
+func (b *Backend) concernEdges(noteOnce func(c *compiled, sign dyngraph.Sign)) {
 	for i := range b.delta.Net {
 		if n := &b.delta.Net[i]; n.Vertex {
 			b.eachRevised(n, func(c *compiled, _ int) { noteOnce(c, n.Sign) })
@@ -189,12 +196,61 @@ func (b *Backend) concernGroups(note func(c *compiled, sign dyngraph.Sign)) {
 			}
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
 				s := program.SignIndex(sign)
-				if f.c.noted[s] != b.phase && (f.c.views != nil && len(g.Pairs[s]) > 0 || b.anyFits(f, g, s)) {
+				if f.c.noted[s] != b.phase && (f.c.views != nil && len(g.Pairs[s]) > 0 ||
+					b.anyFits(f, g, s) && b.keptAdmitsAny(&fits[k], g, s)) {
 					note(f.c, sign)
 				}
 			}
 		}
 	}
+}
+
+// keptAdmits reports whether the ends of a net edge, which the filter admits for an anchored order of a plan, have the
+// bits of the plan's kept space, if it has one. Rows have orders that stand for others.
+func (b *Backend) keptAdmits(c *compiled, order int, p program.NetPair) bool {
+	if c.keep.way == nil || c.plan.Query.Emit != matcher.EmitCounts || c.views != nil || b.isRevised(c) {
+		return true
+	}
+	w := b.refreshed(c)
+	if w == nil {
+		return true
+	}
+	if o := &c.plan.Anchored[order]; !w.kept.IsEmpty() && w.kept.Round(p.From, space.KeptRounds)>>o.Steps[0].Vertex&1 != 0 &&
+		w.kept.Round(p.To, space.KeptRounds)>>o.Steps[1].Vertex&1 != 0 {
+		return true
+	}
+	if c.keep.excluded == 0 {
+		b.excluded = append(b.excluded, c)
+	}
+	c.keep.excluded++
+	return false
+}
+
+// keptAdmitsAny is keptAdmits for those net edges of a group, of a side, that the filter admits.
+func (b *Backend) keptAdmitsAny(f *matcher.Fit[anchorOrder], g *program.NetGroup, side int) bool {
+	c := f.Of.c
+	if c.keep.way == nil {
+		return true
+	}
+	bits, words := b.filter.Bits(), b.filter.Words()
+	for i, p := range g.Pairs[side] {
+		if has(bits[int(p.From)*words:], f.Of.from) && has(bits[int(p.To)*words:], f.Of.to) &&
+			(f.Of.test == nil || b.meets(f.Of.test, g.Orders[side][i])) && b.keptAdmits(c, f.Order, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// noteExcluded takes note of the anchors that kept spaces excluded, of plans that are not searched for it.
+func (b *Backend) noteExcluded() {
+	for _, c := range b.excluded {
+		n := c.keep.excluded
+		if c.keep.excluded = 0; c.noted[0] != b.phase && c.noted[1] != b.phase && c.keep.way != nil {
+			b.noteKept(c, n)
+		}
+	}
+	b.excluded = b.excluded[:0]
 }
 
 // manyFits is the number of fitting plans above which candidate bits are checked before the plans are read, because the

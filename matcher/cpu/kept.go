@@ -21,6 +21,8 @@ type keeping struct {
 	upkeep  rate     // what it cost to refresh it
 	refused uint     // how often it was refused
 	trial   uint64   // Backend.trial when the way was made
+	// excluded is how many anchors the space has excluded while it was asked what the batch concerns.
+	excluded int
 }
 
 // rate is how many steps some anchored searches took.
@@ -97,18 +99,27 @@ func (b *Backend) keptWay(c *compiled, stop func() bool) *keptWay {
 		}
 		return nil
 	}
-	changes, known := b.changes.Since(w.read)
-	if !known {
+	if b.refreshed(c) == nil {
 		b.dropKept(c)
 		return b.keep(c, stop)
+	}
+	if !b.renew(c, stop) {
+		return nil
+	}
+	return w
+}
+
+// refreshed brings the plan's kept space to the staged batch; nil if it is not known what has changed.
+func (b *Backend) refreshed(c *compiled) *keptWay {
+	w := c.keep.way
+	changes, known := b.changes.Since(w.read)
+	if !known {
+		return nil
 	}
 	reads := w.kept.Reads
 	w.kept.Refresh(changes)
 	w.read = b.changes.End()
 	c.keep.upkeep.add((w.kept.Reads-reads)/readsPerStep, 0)
-	if !b.renew(c, stop) {
-		return nil
-	}
 	return w
 }
 
