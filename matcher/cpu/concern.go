@@ -215,8 +215,8 @@ func (b *Backend) keptAdmits(c *compiled, order int, p program.NetPair) bool {
 	if w == nil {
 		return true
 	}
-	if o := &c.plan.Anchored[order]; !w.kept.IsEmpty() && w.kept.Round(p.From, space.KeptRounds)>>o.Steps[0].Vertex&1 != 0 &&
-		w.kept.Round(p.To, space.KeptRounds)>>o.Steps[1].Vertex&1 != 0 {
+	o, from, to := &c.plan.Anchored[order], w.kept.Round(p.From, space.KeptRounds), w.kept.Round(p.To, space.KeptRounds)
+	if !w.kept.IsEmpty() && from>>o.Steps[0].Vertex&1 != 0 && to>>o.Steps[1].Vertex&1 != 0 {
 		return true
 	}
 	if c.keep.excluded == 0 {
