@@ -66,8 +66,7 @@ func (k *kind) run(g *dyngraph.Graph, v dyngraph.VertexID, d dyngraph.Dir, i int
 	return g.Range(v, d, k.labels[i])
 }
 
-// each calls f with the neighbours of a vertex along edges of a kind. maker.each calls with those alone that have
-// candidate bits: it is what semi-joins spend their time in, and most neighbours have none.
+// each calls f with the neighbours of a vertex along edges of a kind.
 func (k *kind) each(m *maker, v dyngraph.VertexID, f func(w dyngraph.VertexID)) {
 	for _, d := range k.dirs {
 		for i := range k.runs() {

@@ -1,6 +1,7 @@
 package space
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 
@@ -95,8 +96,9 @@ type maker struct {
 	kinds   []kind
 	dirty   []dyngraph.VertexID // their semi-joins are to be made again
 	isDirty []uint64            // the same, by data vertex, 64 to a word
-	around  []uint64            // candidate bits of the neighbours of a vertex
-	left    int                 // entries that may still be read
+	near    near
+	around  []uint64 // candidate bits of the neighbours of a vertex
+	left    int      // entries that may still be read
 	stop    func() bool
 }
 
@@ -117,12 +119,15 @@ type Limits struct {
 	Round int
 	// Reads is the most that semi-joins read: the fixed point may be far. 0 is a multiple of a round.
 	Reads int
+	// Near is how many neighbours are kept for later rounds. 0 is a million.
+	Near int
 }
 
 // Make makes the space of a plan that the filter serves. It returns nil when stop, which is asked now and then, is
 // true.
 func Make(g *dyngraph.Graph, f *candidates.Filter, p *matcher.Plan, limits Limits, stop func() bool) *Space {
 	m := &maker{Space: &Space{Filter: f, plan: p}, g: g, kinds: kindsOf(p, f), left: limits.Reads, stop: stop}
+	m.near.most = cmp.Or(limits.Near, mostNear)
 	if !m.generate() {
 		return nil
 	}
@@ -154,30 +159,13 @@ func (m *maker) refine() *Space {
 	return m.Space
 }
 
-// each calls f with the neighbours of a vertex along edges of a kind that have some candidate bit, and these bits.
-func (m *maker) each(k *kind, v dyngraph.VertexID, f func(bits uint64)) {
-	for _, d := range k.dirs {
-		for i := range k.runs() {
-			r := k.run(m.g, v, d, i)
-			for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
-				m.left -= len(nbrs)
-				for at, w := range nbrs {
-					if x := m.bits[w]; x != 0 && (k.test == nil || m.Truths().Either(k.test, ents[at])) {
-						f(x)
-					}
-				}
-			}
-		}
-	}
-}
-
 // join makes semi-joins until nothing changes: a candidate of a pattern vertex has, along each pattern edge, a
 // neighbour that is a candidate of the edge's other end. Where images must differ, it has as many such neighbours as
 // the pattern vertex has along edges of a kind.
 func (m *maker) join() bool {
+	var now []dyngraph.VertexID
 	for i := 0; len(m.dirty) > 0 && m.left > 0; {
-		var now []dyngraph.VertexID
-		now, m.dirty = m.dirty, nil
+		now, m.dirty = m.dirty, now[:0]
 		for _, v := range now {
 			if i++; i%pollEvery == 0 && m.stop() {
 				return false
@@ -211,10 +199,12 @@ func (m *maker) supported(v dyngraph.VertexID) uint64 {
 		}
 		seen := uint64(0)
 		m.around = m.around[:0]
-		m.each(k, v, func(of uint64) {
-			seen |= of
-			m.around = append(m.around, of)
-		})
+		for _, w := range m.neighbors(v, i) {
+			if of := m.bits[w]; of != 0 {
+				seen |= of
+				m.around = append(m.around, of)
+			}
+		}
 		x = k.keep(x, seen)
 		if m.plan.Query.MatchMode == matcher.Isomorphism {
 			x = k.keepMany(x, m.around)
@@ -226,27 +216,19 @@ func (m *maker) supported(v dyngraph.VertexID) uint64 {
 // change sets the bits of a vertex, and marks the neighbours that have lost support.
 func (m *maker) change(v dyngraph.VertexID, kept uint64) {
 	lost := m.bits[v] &^ kept
-	m.bits[v] = kept
 	for i := range m.kinds {
 		k := &m.kinds[i]
 		if k.wants&lost == 0 {
 			continue
 		}
 		of := k.joined(lost)
-		for _, d := range k.dirs {
-			for n := range k.runs() {
-				r := k.run(m.g, v, d, n)
-				for nbrs, _, ok := r.Next(); ok; nbrs, _, ok = r.Next() {
-					m.left -= len(nbrs)
-					for _, w := range nbrs {
-						if m.bits[w]&of != 0 && m.mark(w) {
-							m.dirty = append(m.dirty, w)
-						}
-					}
-				}
+		for _, w := range m.neighbors(v, i) {
+			if m.bits[w]&of != 0 && m.mark(w) {
+				m.dirty = append(m.dirty, w)
 			}
 		}
 	}
+	m.bits[v] = kept
 }
 
 // sum counts candidates and pairs.
@@ -287,31 +269,41 @@ func (m *maker) count() bool {
 	return true
 }
 
-// countPairs counts the pairs of candidates by pattern edge.
+// countPairs counts the pairs of candidates by pattern edge, at the edge's end with fewer candidates.
 func (m *maker) countPairs() bool {
 	m.Pairs = make([]int, len(m.plan.Query.Edges))
-	var from []end // of the kind, at pattern vertices that the data vertex is a candidate of
-	for i, v := range m.vertices {
-		if i%pollEvery == 0 && m.stop() {
+	counted := make([][]end, len(m.kinds))
+	at := make([]uint64, len(m.kinds)) // the pattern vertices of these ends
+	for i := range m.kinds {
+		for _, e := range m.kinds[i].ends {
+			few := m.Candidates[e.of] - m.Candidates[e.other]
+			if few < 0 || few == 0 && e.of < e.other {
+				counted[i], at[i] = append(counted[i], e), at[i]|1<<e.of
+			}
+		}
+	}
+	var here []end
+	for n, v := range m.vertices {
+		if n%pollEvery == 0 && m.stop() {
 			return false
 		}
 		x := m.bits[v]
 		for i := range m.kinds {
-			k := &m.kinds[i]
-			if k.wants&x == 0 {
+			if at[i]&x == 0 {
 				continue
 			}
-			from = from[:0]
-			for _, e := range k.ends {
-				if x>>e.of&1 != 0 && m.plan.Query.Edges[e.edge].From == e.of {
-					from = append(from, e)
+			here = here[:0]
+			for _, e := range counted[i] {
+				if x>>e.of&1 != 0 {
+					here = append(here, e)
 				}
 			}
-			m.each(k, v, func(of uint64) {
-				for _, e := range from {
+			for _, w := range m.neighbors(v, i) {
+				of := m.bits[w]
+				for _, e := range here {
 					m.Pairs[e.edge] += int(of >> e.other & 1)
 				}
-			})
+			}
 		}
 	}
 	return true

@@ -1,0 +1,78 @@
+package space
+
+import "motifd/dyngraph"
+
+// mostNear is how many neighbours are kept, in entries of four bytes, unless Limits say otherwise. Those of the
+// vertices beyond are read from the graph each time.
+const mostNear = 1 << 20
+
+// near keeps the neighbours of data vertices that had a candidate bit when they were read first. Most neighbours have
+// none, and bits are only taken away, so that semi-joins read a vertex's edges once.
+type near struct {
+	at      []uint32 // by data vertex: 1 + the number of its spans, 0 for none
+	ends    []uint32 // of the spans, one behind the other, of the kinds of a vertex one behind the other
+	entries []dyngraph.VertexID
+	most    int // entries that are kept
+	kept    int // spans that are kept: those behind them, of one vertex, are made anew
+}
+
+// neighbors returns the neighbours of a vertex along edges of a kind, the i-th one, that had a candidate bit when they
+// were read first. They are valid until the next call for another vertex.
+func (m *maker) neighbors(v dyngraph.VertexID, i int) []dyngraph.VertexID {
+	n := &m.near
+	if n.at == nil {
+		n.at = make([]uint32, len(m.bits))
+	}
+	first := int(n.at[v])
+	if first == 0 {
+		first = 1 + m.read(v)
+	}
+	span := first - 1 + i
+	near := n.entries[n.end(span):n.ends[span]]
+	m.left -= len(near)
+	return near
+}
+
+// end returns where the entries of the spans before one end.
+func (n *near) end(span int) uint32 {
+	if span == 0 {
+		return 0
+	}
+	return n.ends[span-1]
+}
+
+// read reads a vertex's neighbours, and returns the number of its first span.
+func (m *maker) read(v dyngraph.VertexID) int {
+	n := &m.near
+	n.ends, n.entries = n.ends[:n.kept], n.entries[:n.end(n.kept)]
+	keep := len(n.entries) < n.most
+	for i := range m.kinds {
+		k := &m.kinds[i]
+		if k.wants&m.bits[v] != 0 {
+			m.readKind(k, v)
+		}
+		n.ends = append(n.ends, uint32(len(n.entries)))
+	}
+	first := n.kept
+	if keep {
+		n.at[v], n.kept = uint32(first)+1, len(n.ends)
+	}
+	return first
+}
+
+// readKind appends the neighbours of a vertex along edges of a kind that have a candidate bit.
+func (m *maker) readKind(k *kind, v dyngraph.VertexID) {
+	for _, d := range k.dirs {
+		for i := range k.runs() {
+			r := k.run(m.g, v, d, i)
+			for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
+				m.left -= len(nbrs)
+				for at, w := range nbrs {
+					if m.bits[w] != 0 && (k.test == nil || m.Truths().Either(k.test, ents[at])) {
+						m.near.entries = append(m.near.entries, w)
+					}
+				}
+			}
+		}
+	}
+}
