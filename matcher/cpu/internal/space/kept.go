@@ -88,6 +88,8 @@ func (k *Kept) lacking(v dyngraph.VertexID, asked, come uint64) (left uint64) {
 // roundBits are the bits of a vertex, two rounds a word. Each round has those of the next one.
 type roundBits [keptWords]uint64
 
+var _ [3]uint64 = roundBits{} // which seen unrolls
+
 // round returns the bits in one round.
 func (x *roundBits) round(r int) uint64 { return x[r/2] >> (r % 2 * perRound) & roundMask }
 
