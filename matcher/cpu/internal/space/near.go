@@ -9,28 +9,37 @@ const mostNear = 1 << 20
 // near keeps the neighbours of data vertices that had a candidate bit when they were read first. Most neighbours have
 // none, and bits are only taken away, so that semi-joins read a vertex's edges once.
 type near struct {
-	at      []uint32 // by data vertex: 1 + the number of its spans, 0 for none
+	at      []uint32 // by data vertex: 1 + the number of its first span, 0 for none; nil to keep none
 	ends    []uint32 // of the spans, one behind the other, of the kinds of a vertex one behind the other
 	entries []dyngraph.VertexID
 	most    int // entries that are kept
-	kept    int // spans that are kept: those behind them, of one vertex, are made anew
+	kept    int // spans that are kept: those behind them are of the vertex last
+	last    dyngraph.VertexID
 }
 
 // neighbors returns the neighbours of a vertex along edges of a kind, the i-th one, that had a candidate bit when they
 // were read first. They are valid until the next call for another vertex.
 func (m *maker) neighbors(v dyngraph.VertexID, i int) []dyngraph.VertexID {
 	n := &m.near
-	if n.at == nil {
-		n.at = make([]uint32, len(m.bits))
+	span := n.first(v)
+	if span < 0 {
+		span = m.read(v)
 	}
-	first := int(n.at[v])
-	if first == 0 {
-		first = 1 + m.read(v)
-	}
-	span := first - 1 + i
+	span += i
 	near := n.entries[n.end(span):n.ends[span]]
 	m.left -= len(near)
 	return near
+}
+
+// first returns the number of a vertex's first span, or -1.
+func (n *near) first(v dyngraph.VertexID) int {
+	if n.last == v && len(n.ends) > n.kept {
+		return n.kept
+	}
+	if n.at == nil {
+		return -1
+	}
+	return int(n.at[v]) - 1
 }
 
 // end returns where the entries of the spans before one end.
@@ -45,7 +54,7 @@ func (n *near) end(span int) uint32 {
 func (m *maker) read(v dyngraph.VertexID) int {
 	n := &m.near
 	n.ends, n.entries = n.ends[:n.kept], n.entries[:n.end(n.kept)]
-	keep := len(n.entries) < n.most
+	keep := n.at != nil && len(n.entries) < n.most
 	for i := range m.kinds {
 		k := &m.kinds[i]
 		if k.wants&m.bits[v] != 0 {
@@ -54,7 +63,7 @@ func (m *maker) read(v dyngraph.VertexID) int {
 		n.ends = append(n.ends, uint32(len(n.entries)))
 	}
 	first := n.kept
-	if keep {
+	if n.last = v; keep {
 		n.at[v], n.kept = uint32(first)+1, len(n.ends)
 	}
 	return first

@@ -153,6 +153,7 @@ func (m *maker) refine() *Space {
 	if m.left == 0 {
 		m.left = leastReads + rounds*m.Round
 	}
+	m.near.at = make([]uint32, len(m.bits))
 	if !m.join() || !m.sum() {
 		return nil
 	}
