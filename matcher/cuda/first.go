@@ -32,8 +32,8 @@ func (b *Backend) firstCount(ctx context.Context, which dyngraph.Which, p *match
 			stopGPU()
 		}
 	}()
-	b.growingTurns()
-	defer b.turns(0)
+	b.stoppable(true)
+	defer b.stoppable(false)
 	gpu, wide, err := b.total(onGPU, which, p, matcher.WantCount, nil)
 	if err == nil && !wide {
 		stopCPU()

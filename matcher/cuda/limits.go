@@ -4,8 +4,8 @@ package cuda
 
 import (
 	"errors"
+	"slices"
 	"sync"
-	"time"
 
 	"motifd/kernels"
 	"motifd/matcher"
@@ -165,20 +165,7 @@ func (m *bill) giveBack() {
 	}
 }
 
-// leastTurns is the minimum of turns of a warp in a launch with a time limit, unless Options.Slice is lower.
-const leastTurns = 1024
-
-// turns returns the maximum number of turns of a warp in the next launch, so that the launch ends about when the time
-// of a request does; 0 is no limit. A turn takes one to three microseconds.
-func (m *bill) turns() int {
-	left := time.Duration(0)
-	for _, i := range m.of {
-		if p := m.budget(i).Patience(); p > 0 && (left == 0 || p < left) {
-			left = p
-		}
-	}
-	if left == 0 {
-		return 0
-	}
-	return int(max(leastTurns, left.Microseconds()))
+// timed reports whether a request has a time limit.
+func (m *bill) timed() bool {
+	return slices.ContainsFunc(m.of, func(i int) bool { return m.budget(i).Patience() > 0 })
 }

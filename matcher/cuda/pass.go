@@ -44,11 +44,6 @@ func (r *runner) pass(j *job, n int) (*pass, error) {
 			Capacity: uint64(j.room), Stride: uint32(j.stride)},
 	}
 	p := &s.p
-	for _, turns := range []int{r.turns, j.meter.turns()} {
-		if turns > 0 {
-			p.Queue.Slice = min(p.Queue.Slice, uint32(min(turns, r.opt.Slice)))
-		}
-	}
 	w := &p.Graph.Where
 	w.Interval, w.Instr, w.Labels = r.interval.Ptr, r.instr.Ptr, r.labels.Ptr
 	p.Graph.Sees = j.sees
@@ -107,6 +102,10 @@ func (s *pass) launch(ctx context.Context, wait func() error) error {
 	}
 	// Busy counts the work in the mail.
 	*c = kernels.Control{Used: c.Used, Next: c.Next, Taken: c.Taken, Left: c.Left, Busy: c.Busy}
+	if turns := &s.job.turns; *turns > 0 {
+		s.p.Queue.Slice = uint32(*turns)
+		*turns = min(*turns+max(1, *turns/4), r.opt.Slice)
+	}
 	if err := r.stream.write(r.control.Ptr, kernels.BytesOf(c)); err != nil {
 		return err
 	}
@@ -230,10 +229,6 @@ func (r *runner) search(ctx context.Context, j *job, n int) error {
 			break
 		}
 		s.c.Used = 0
-		if r.grow {
-			r.turns = min(r.turns+max(1, r.turns/4), r.opt.Slice)
-			s.p.Queue.Slice = uint32(r.turns)
-		}
 	}
 	return err
 }

@@ -137,11 +137,8 @@ func (b *Backend) timed(ctx context.Context, limit int64,
 		var cancel context.CancelFunc
 		bounded, cancel = b.opt.Timeout(ctx, time.Duration(limit))
 		defer cancel()
-		// Launches should end soon after the limit: a turn takes one to three microseconds. Some launches take several
-		// times as long, because a launch for counts has two kernels, and work that moves from warp to warp gets the
-		// turns of each.
-		b.turns(int(max(leastTurns, min(limit/1000, int64(b.opt.Slice)))))
-		defer b.turns(0)
+		b.stoppable(true)
+		defer b.stoppable(false)
 	}
 	began := b.clock()
 	err = f(bounded)

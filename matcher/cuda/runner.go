@@ -40,9 +40,8 @@ type runner struct {
 	busy  int64           // time of all launches since Load, in nanoseconds
 
 	trace *device.Trace // of the work of searches; may be nil
-	turns int           // turns of a warp in one launch, if fewer than Options.Slice
 	short bool          // the graph does not fit the device
-	grow  bool          // turns grow by a quarter from launch to launch
+	stops bool          // searches may be stopped: see job.turns
 	// Number of times that work was split since Load: inside blocks, and between them.
 	stolen, mailed uint64
 	launches       uint64
@@ -109,13 +108,23 @@ type job struct {
 	found func(request uint32, row []uint32)
 	shape kernels.Shape // grid of its searches
 	meter *meter        // measures the cost; nil: not measured
+	// turns is the number of turns of a warp in the next launch, 0 for Options.Slice. A search that may be stopped, and
+	// one with a time limit, begins with short launches, each a quarter longer than the one before: so it ends soon
+	// after it is stopped, compared with the time that it has run. A turn takes a microsecond or a hundred.
+	turns int
 }
+
+// leastTurns is the number of turns of a warp in the first launch of a search that may be stopped.
+const leastTurns = 256
 
 // on returns the job as one of a side.
 func (j *job) on(s *side) *job {
 	of, m := *j, s.mirror
 	of.graph, of.net, of.slots, of.layers = m.Graph(), m.Net(), m.Slots(), m.Layers()
 	of.meter = j.meter.another()
+	if s.run.stops || of.meter.timed() {
+		of.turns = min(leastTurns, s.run.opt.Slice)
+	}
 	return &of
 }
 

@@ -105,18 +105,10 @@ func (b *Backend) catchUp(ctx context.Context, which dyngraph.Which) error {
 	return err
 }
 
-// turns limits the turns of a warp in one launch; 0 is no limit but Options.Slice.
-func (b *Backend) turns(n int) {
+// stoppable says whether the searches that begin from now on may be stopped (job.turns).
+func (b *Backend) stoppable(stops bool) {
 	for _, s := range b.sides {
-		s.run.turns, s.run.grow = n, false
-	}
-}
-
-// growingTurns begins with short launches, and gives a warp a quarter more turns from launch to launch: a search that
-// is stopped ends in a part of the time that it has run.
-func (b *Backend) growingTurns() {
-	for _, s := range b.sides {
-		s.run.turns, s.run.grow = min(leastTurns, b.opt.Slice), true
+		s.run.stops = stops
 	}
 }
 

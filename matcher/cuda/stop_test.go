@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"motifd/dyngraph"
+	"motifd/kernels"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
@@ -86,4 +87,37 @@ func TestStopsSoonOnTheDevice(t *testing.T) {
 			}
 			bench.Abort()
 		})
+}
+
+// TestTimeLimitShortensLaunches searches without a limit and with one of an hour. With a limit the first launches are
+// short, so there are more of them; the answers are equal.
+func TestTimeLimitShortensLaunches(t *testing.T) {
+	matchertest.ForSeeds(t, 3, func(t *testing.T, rng *rand.Rand) {
+		batch, q := paths(rng, 60, 150, "w", "x", "y", "z")
+		q.Emit = matcher.EmitCounts
+		dev := &stopping{left: 1 << 40}
+		got := cuda.New(cuda.Options{Device: watched{cudatest.NewDevice(t, rng), dev.launched},
+			CPU:   cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())},
+			Shape: kernels.Shape{Blocks: 1, BlockWarps: 1}, Memo: -1})
+		defer func() { check(t, got.Close()) }()
+		bench := matchertest.NewBench(t, false, plan.New(), []*matcher.Query{q}, got)
+		bench.Stage(batch)
+		search := func(l matcher.Limits) (launches int, count matcher.Count) {
+			dev.left = 1 << 40
+			budget := matcher.NewBudget(l, 1<<40, nil)
+			answer := bench.Search(got, dyngraph.Inserted,
+				bench.Requests(func(_ int, r *matcher.Request) { r.Budget = budget }))
+			return 1<<40 - dev.left, answer.Results[0].Count
+		}
+		search(matcher.Limits{}) // the first one also copies the graph
+		free, want := search(matcher.Limits{})
+		limited, answer := search(matcher.Limits{QueryTime: time.Hour})
+		if answer != want {
+			t.Fatalf("with a time limit %v, without %v", answer, want)
+		}
+		if limited <= free {
+			t.Errorf("%d launches with a time limit, %d without", limited, free)
+		}
+		bench.Abort()
+	})
 }
