@@ -14,7 +14,7 @@ TOOL        := CGO_ENABLED=0 $(GO) run -race=false -exec "env CGO_ENABLED=$$CGO_
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## build ./bin/motifd
@@ -29,7 +29,7 @@ demo: build ## show fraud rings being reported live
 	./bin/motifd demo $(DEMOFLAGS)
 
 .PHONY: story
-story: build ## play one account that everybody pays against the daemon; LIMITS=default with the limits of a plain configuration
+story: build ## play one account that everybody pays against the daemon; LIMITS=default: with the default limits
 	LIMITS=$(LIMITS) sh cmd/motifd/stories/one-hub.sh
 
 BROKER_TESTS = 'P3Torture|Broker|Settle'
@@ -58,12 +58,14 @@ race: ## run the tests of packages with goroutines under the race detector, but 
 test-data: ## run the cases with known answers in ../shared/data
 	@test -d ../shared/data || { echo "../shared/data is missing: the cases with known answers are there" >&2; exit 1; }
 	$(GO) test -tags data,kafka -timeout 30m -run '^TestData' \
-		$$(grep -rl --include='*_test.go' '^//go:build data' . | xargs grep -l '^func TestData' | xargs -n1 dirname | sort -u)
+		$$(grep -rl --include='*_test.go' '^//go:build data' . | xargs grep -l '^func TestData' | \
+			xargs -n1 dirname | sort -u)
 
 DUCKDB := duckdb==1.3.2
 
+# Needs Python 3.9; pip fetches DuckDB.
 .PHONY: test-finbench
-test-finbench: ## evaluate FinBench's stream with DuckDB, and compare with what test-data expects; Python 3.9, and pip fetches DuckDB
+test-finbench: ## evaluate FinBench's stream with DuckDB, and compare with what test-data expects; needs Python
 	@test -d build/finbench || python3 -m pip install -q --target build/finbench $(DUCKDB)
 	PYTHONPATH=build/finbench python3 .ci/finbench/evaluate.py ../shared/data/finbench/finbench_sf0.01_stream.csv.gz | \
 		diff cmd/motifd/testdata/finbench.tsv -
@@ -86,7 +88,7 @@ test-kafka: ## run the tests against a real Kafka broker; needs Java 17 and Mave
 		./cmd/motifd ./stream/kafka/brokertest ./stream/kafka/publish ./stream/kafka/source
 
 .PHONY: torture
-torture: ## kill motifd KILLS (50) and a real broker RESTARTS (5) times, restore an old backup once, and compare; SEED repeats
+torture: ## kill motifd KILLS (50) and a real broker RESTARTS (5) times, restore a backup, compare; SEED repeats
 	@.ci/kafka/fetch
 	TORTURE_KILLS=$(KILLS) TORTURE_RESTARTS=$(RESTARTS) TORTURE_SEED=$(SEED) \
 		$(GO) test -tags kafka -timeout 60m -count 1 -v -run 'P3Torture' ./cmd/motifd
@@ -94,12 +96,13 @@ torture: ## kill motifd KILLS (50) and a real broker RESTARTS (5) times, restore
 BENCHFLAGS  ?=
 
 .PHONY: bench
-bench: build ## measure counts, deltas, exists by class of patterns, 1 and 2 threads; BENCHFLAGS: see bin/motifd bench --help
+bench: build ## measure counts, deltas, exists by class of patterns; BENCHFLAGS: see bin/motifd bench --help
 	./bin/motifd bench $(BENCHFLAGS)
 
 .PHONY: bench-peer
 bench-peer: build ## compare with PEER, a binary of RapidFlow, on a generated case or on that in the directory CASE
-	@test -n "$(PEER)" || { echo "PEER is missing: make bench-peer PEER=path/to/RapidFlow.out [CASE=directory]" >&2; exit 1; }
+	@test -n "$(PEER)" || { \
+		echo "PEER is missing: make bench-peer PEER=path/to/RapidFlow.out [CASE=directory]" >&2; exit 1; }
 	./bin/motifd bench --peer "$(PEER)" $(if $(CASE),--case "$(CASE)") $(BENCHFLAGS)
 
 OLD         ?=
@@ -107,15 +110,16 @@ NEW         ?=
 PAIRS       ?= 10
 
 .PHONY: bench-pair
-bench-pair: ## compare two builds of motifd, OLD=path and NEW=path: processor time on one thread, PAIRS (10) alternating pairs
+bench-pair: ## compare two builds, OLD=path and NEW=path: processor time on one thread, PAIRS (10) alternating pairs
 	@test -n "$(OLD)" && test -n "$(NEW)" || { echo "usage: make bench-pair OLD=path NEW=path [PAIRS=10]" >&2; exit 1; }
 	$(GO) run ./cmd/benchpair -old "$(OLD)" -new "$(NEW)" -pairs $(PAIRS) \
 		$(if $(wildcard ../shared/data),-data ../shared/data) $(BENCHFLAGS)
 
-# What .ci/run has no time for: more kills and restarts, a daemon that runs for DURATION, fuzzing beyond the seeds, the
-# emulator under MSan and TSan.
+# What .ci/run has no time for: more random cases, also under race; more kills and restarts; a daemon that runs for
+# DURATION; the story with default limits; fuzzing beyond the seeds; the emulator under ASan, MSan and TSan; the kernels
+# compiled anew and compared with the committed PTX and cubins.
 .PHONY: ci-full
-ci-full: ## .ci/run and the long checks: more seeds, also under race; sanitizers, story with default limits, torture, soak, fuzz; takes about four hours
+ci-full: ## .ci/run and the long checks: more seeds, sanitizers, torture, soak, fuzz; takes about four hours
 	.ci/run full
 	MOTIFD_TEST_TIMES=10 $(GO) test -timeout 90m -count 1 ./matcher/... ./dyngraph
 	$(GO) test -timeout 30m -count 1 ./cmd/... ./stream/...
@@ -145,8 +149,10 @@ million: ## play a million random batches of each kind of query, or one SHARE-th
 
 DURATION    ?= 10m
 
+# Memory, goroutines and file handles stay flat, and the disk bounded. Then come 24 hours of event time with a retention
+# of one hour.
 .PHONY: soak
-soak: ## run the daemon for DURATION (10m) on a stream that inserts and deletes; memory, goroutines, file handles stay flat, the disk bounded; then 24 hours of event time with a retention of one
+soak: ## run the daemon for DURATION (10m) on a stream that inserts and deletes, and hold that nothing grows
 	SOAK_DURATION=$(DURATION) $(GO) test -timeout 0 -count 1 -v -run P4Soak ./cmd/motifd
 	STEADY_RATE=100000 $(GO) test -timeout 0 -count 1 -v -run S20SteadyState ./stream
 
@@ -155,10 +161,11 @@ vet: ## go vet, with every build tag but those that need cuda.h
 	$(GO) vet -tags cypher,data,kafka,emu,ptx ./...
 
 .PHONY: lint
-lint: vet ## vet, staticcheck, gofmt, and lines of at most 120 columns in Go, CUDA and Markdown
+lint: vet ## vet, staticcheck, gofmt, and lines of at most 120 columns
 	$(TOOL) ./.ci/columns
 	$(TOOL) $(STATICCHECK) -tags cypher,data,kafka,emu,ptx ./...
-	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt -w these files:"; echo "$$unformatted"; exit 1; } >&2
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { \
+		echo "gofmt -w these files:"; echo "$$unformatted"; exit 1; } >&2
 
 # A number of inputs and not a time: when its time ends, go test can report the deadline as a failure of the target.
 .PHONY: fuzz
@@ -179,13 +186,15 @@ CUDA_PROGRAM ?= bin/motifd-cuda
 CUDA_ENV  = settings=$$(kernels/headers.sh $(CUDA_DIR)) && eval "export $$settings"
 
 .PHONY: cuda
-cuda: ## build ./bin/motifd-cuda, motifd with the GPU backend, and vet it; needs a C compiler, and Python's pip for cuda.h
+cuda: ## build ./bin/motifd-cuda, motifd with the GPU backend, and vet it; needs a C compiler, and pip for cuda.h
 	$(CUDA_ENV) && $(GO) vet -tags cuda,gpu,data $(GPU_PACKAGES) && \
-		rm -f $(CUDA_PROGRAM) && $(GO) build -tags cuda -ldflags "-X main.linked=$(VERSION)" -o $(CUDA_PROGRAM) ./cmd/motifd
+		rm -f $(CUDA_PROGRAM) && \
+		$(GO) build -tags cuda -ldflags "-X main.linked=$(VERSION)" -o $(CUDA_PROGRAM) ./cmd/motifd
 
 .PHONY: test-cuda
-test-cuda: ## staticcheck the GPU backend, and test what it says of drivers and devices that lack something; needs what cuda needs
-	$(CUDA_ENV) && $(TOOL) $(STATICCHECK) -tags cuda,gpu,data $(GPU_PACKAGES) && $(GO) test -count 1 -tags cuda ./kernels && \
+test-cuda: ## staticcheck the GPU backend, test what it says of drivers and devices that lack something
+	$(CUDA_ENV) && $(TOOL) $(STATICCHECK) -tags cuda,gpu,data $(GPU_PACKAGES) && \
+		$(GO) test -count 1 -tags cuda ./kernels && \
 		$(GO) test -count 1 -tags cuda -run NoDriver ./cmd/motifd
 
 .PHONY: ptx
@@ -236,7 +245,8 @@ gpu-bundle: ## fill gpu-bundle/ with what a machine with a GPU runs: gpu-check.s
 	$(CUDA_ENV) && $(GO) test -c -tags cuda,data -o gpu-bundle/cuda.test ./matcher/cuda
 	$(CUDA_ENV) && $(GO) test -c -tags cuda,data -o gpu-bundle/mirror.test ./matcher/cuda/internal/mirror
 	$(CUDA_ENV) && $(GO) test -c -tags cuda,gpu -o gpu-bundle/kernels.test ./kernels
-	$(CUDA_ENV) && $(GO) build -tags cuda -ldflags "-X main.linked=$(VERSION) -s -w" -o gpu-bundle/motifd-cuda ./cmd/motifd
+	$(CUDA_ENV) && \
+		$(GO) build -tags cuda -ldflags "-X main.linked=$(VERSION) -s -w" -o gpu-bundle/motifd-cuda ./cmd/motifd
 	cp kernels/gpu-check.sh gpu-bundle/
 	mkdir -p gpu-bundle/kernels && cp kernels/nvcc.sh kernels/*.cu kernels/*.cuh gpu-bundle/kernels/
 	rm -rf gpu-bundle/data && mkdir gpu-bundle/data

@@ -45,7 +45,8 @@ few() {
 	seeds=$1
 	pattern=$2
 	shift 2
-	env MOTIFD_TEST_SEEDS="$seeds" MOTIFD_TEST_SEED="${SEED:-7}" "$@" "./${TESTS:-cuda}.test" -test.v -test.run "$pattern"
+	env MOTIFD_TEST_SEEDS="$seeds" MOTIFD_TEST_SEED="${SEED:-7}" "$@" \
+		"./${TESTS:-cuda}.test" -test.v -test.run "$pattern"
 }
 
 # arrays SEEDS PATTERN COMMAND...: few for the tests of the device's array.
@@ -70,7 +71,8 @@ replays() {
 	for set in "$@"; do
 		for stream in insert mixed; do
 			for batch in 1 10 1000000; do
-				agree replay --graph "$set/graph.txt" --updates "$set/$stream.txt" --query "$set/queries" --undirected --batch $batch || return 1
+				agree replay --graph "$set/graph.txt" --updates "$set/$stream.txt" --query "$set/queries" \
+					--undirected --batch $batch || return 1
 			done
 		done
 		agree match --graph "$set/graph.txt" --query "$set/queries" --undirected || return 1
@@ -82,7 +84,8 @@ synth() {
 	for stream in insert mixed; do
 		for batch in 100 1000000; do
 			agree replay --graph "$1/graph.txt" --updates "$1/$stream.txt" --undirected --batch $batch \
-				--query "$1/queries/Q_0.txt" --query "$1/queries/Q_4.txt" --query "$1/queries/Q_10.txt" --query "$1/queries/Q_12.txt" || return 1
+				--query "$1/queries/Q_0.txt" --query "$1/queries/Q_4.txt" \
+				--query "$1/queries/Q_10.txt" --query "$1/queries/Q_12.txt" || return 1
 		done
 	done
 }
@@ -93,32 +96,46 @@ payments() {
 	edge="-[:transfer]->"
 	printf 'MATCH (a)%s(b)%s(c)%s(a)\n' "$edge" "$edge" "$edge" >"$out/ring3.cypher"
 	printf 'MATCH (a)%s(b)%s(c)%s(d)%s(a)\n' "$edge" "$edge" "$edge" "$edge" >"$out/ring4.cypher"
-	printf 'MATCH (a)%s(b)%s(c), (a)%s(d)%s(c), (c)-[:withdraw]->(e)\n' "$edge" "$edge" "$edge" "$edge" >"$out/mules.cypher"
+	printf 'MATCH (a)%s(b)%s(c), (a)%s(d)%s(c), (c)-[:withdraw]->(e)\n' \
+		"$edge" "$edge" "$edge" "$edge" >"$out/mules.cypher"
 	for batch in 7 1000 50000; do
-		agree replay --updates "$1/finbench/finbench_sf0.01_stream.csv.gz" --csv from=from,to=to,label=kind,op=op,ts=time_ms,vertex=kind:account \
-			--query "$out/ring3.cypher" --query "$out/ring4.cypher" --query "$out/mules.cypher" --batch $batch || return 1
+		agree replay --updates "$1/finbench/finbench_sf0.01_stream.csv.gz" \
+			--csv from=from,to=to,label=kind,op=op,ts=time_ms,vertex=kind:account \
+			--query "$out/ring3.cypher" --query "$out/ring4.cypher" \
+			--query "$out/mules.cypher" --batch $batch || return 1
 	done
 	for set in 20K_cycle200 20K_fanin200cycle200; do
-		agree replay --updates "$1/amlsim-20k/$set/transactions.csv.gz" --csv "from=sourceNodeId,to=targetNodeId,ts=time,prop.value=value,label='transfer'" \
+		agree replay --updates "$1/amlsim-20k/$set/transactions.csv.gz" \
+			--csv "from=sourceNodeId,to=targetNodeId,ts=time,prop.value=value,label='transfer'" \
 			--query "$out/ring3.cypher" --query "$out/ring4.cypher" --unit subgraphs --batch 500 || return 1
 	done
 }
 
 # conditions FOLDER: payments with ids, so that many are parallel, which expire, and what is asked of several of them.
 conditions() {
-	zcat "$1/amlsim-20k/20K_cycle200/transactions.csv.gz" | awk -F, 'NR == 1 { print "id," $0 } NR > 1 { print NR "," $0 }' >"$out/parallel.csv"
-	echo 'MATCH (a)-[i:transfer]->(m)-[o:transfer]->(b) WHERE i.ts <= o.ts <= i.ts + 2 AND 100 * o.value >= 99 * i.value AND 100 * o.value <= 101 * i.value' >"$out/pass.cypher"
-	echo 'MATCH (a)-[s:transfer]->(b), (a)-[t:transfer]->(b)-[u:transfer]->(c) WHERE s.ts < t.ts AND (s.value + t.value <= u.value OR u.value = 3 * s.value) AND u.ts - t.ts < 3' >"$out/split.cypher"
+	zcat "$1/amlsim-20k/20K_cycle200/transactions.csv.gz" |
+		awk -F, 'NR == 1 { print "id," $0 } NR > 1 { print NR "," $0 }' >"$out/parallel.csv"
+	cat >"$out/pass.cypher" <<-'END'
+	MATCH (a)-[i:transfer]->(m)-[o:transfer]->(b)
+	WHERE i.ts <= o.ts <= i.ts + 2 AND 100 * o.value >= 99 * i.value AND 100 * o.value <= 101 * i.value
+	END
+	cat >"$out/split.cypher" <<-'END'
+	MATCH (a)-[s:transfer]->(b), (a)-[t:transfer]->(b)-[u:transfer]->(c)
+	WHERE s.ts < t.ts AND (s.value + t.value <= u.value OR u.value = 3 * s.value) AND u.ts - t.ts < 3
+	END
 	for batch in 500 20000; do
-		agree replay --updates "$out/parallel.csv" --csv "id=id,from=sourceNodeId,to=targetNodeId,ts=time,prop.value=value,label='transfer'" \
-			--properties 'edges: {transfer: {value: decimal(2), ts: timestamp}}' --retention transfer=20ms --query "$out/pass.cypher" --query "$out/split.cypher" --batch $batch || return 1
+		agree replay --updates "$out/parallel.csv" \
+			--csv "id=id,from=sourceNodeId,to=targetNodeId,ts=time,prop.value=value,label='transfer'" \
+			--properties 'edges: {transfer: {value: decimal(2), ts: timestamp}}' --retention transfer=20ms \
+			--query "$out/pass.cypher" --query "$out/split.cypher" --batch $batch || return 1
 	done
 }
 
 # static FOLDER: the counts of a graph that does not change, by either backend.
 static() {
 	for backend in cpu cuda; do
-		./motifd-cuda match --graph "$1/graph.txt" --query "$1/queries" --undirected --backend $backend --summary "$out/$backend.json" || return 1
+		./motifd-cuda match --graph "$1/graph.txt" --query "$1/queries" --undirected --backend $backend \
+			--summary "$out/$backend.json" || return 1
 		grep -o '"\(name\|matches\)": *[^,]*' "$out/$backend.json" >"$out/$backend.counts"
 	done
 	test -s "$out/cpu.counts" && cmp "$out/cpu.counts" "$out/cuda.counts"
@@ -127,14 +144,15 @@ static() {
 # timeline FOLDER: a stream on the GPU, with when each batch was decoded, copied, searched and published, in a file for
 # ui.perfetto.dev and summed up in the log.
 timeline() {
-	./motifd-cuda replay --graph "$1/graph.txt" --updates "$1/mixed.txt" --query "$1/queries/Q_0.txt" --query "$1/queries/Q_15.txt" --undirected \
-		--batch 1000 --backend cuda --out /dev/null --trace "$out/timeline.json" --trace-batches 20
+	./motifd-cuda replay --graph "$1/graph.txt" --updates "$1/mixed.txt" --query "$1/queries/Q_0.txt" \
+		--query "$1/queries/Q_15.txt" --undirected --batch 1000 --backend cuda --out /dev/null \
+		--trace "$out/timeline.json" --trace-batches 20
 }
 
 # large is the benchmark of a graph of LiveJournal's size.
 large() {
-	./cuda.test -test.run XXX -test.bench 'Batch$' -test.benchtime 1x -motifd.limit 10s -motifd.vertices 4900000 -motifd.labels 30 \
-		-motifd.backends cpu,cuda -motifd.passes 5 "$@"
+	./cuda.test -test.run XXX -test.bench 'Batch$' -test.benchtime 1x -motifd.limit 10s \
+		-motifd.vertices 4900000 -motifd.labels 30 -motifd.backends cpu,cuda -motifd.passes 5 "$@"
 }
 
 # beside PROGRAM: the same for three queries of a class, with RapidFlow on the same case: all its processes, of one
@@ -143,12 +161,14 @@ beside() {
 	rm -rf "$out/case"
 	large -motifd.queries 3 -motifd.write "$out/case" || return 1
 	for query in "$out"/case/queries/*.txt; do
-		timeout "${PEER_LIMIT:-300}" "$1" -d "$out/case/graph.txt" -q "$query" -u "$out/case/insert.txt" -num MAX -time_limit "${PEER_LIMIT:-300}" >"$out/peer.$(basename "$query" .txt)" 2>&1 &
+		timeout "${PEER_LIMIT:-300}" "$1" -d "$out/case/graph.txt" -q "$query" -u "$out/case/insert.txt" -num MAX \
+			-time_limit "${PEER_LIMIT:-300}" >"$out/peer.$(basename "$query" .txt)" 2>&1 &
 	done
 	wait
 	rm -rf "$out/case"
 	for log in "$out"/peer.*; do
-		printf 'peer %-9s %s\n' "${log##*.}" "$(grep -E '^(Preprocessing time|Query time|Result count)' "$log" | sort -u | tr '\n' ' ')"
+		printf 'peer %-9s %s\n' "${log##*.}" \
+			"$(grep -E '^(Preprocessing time|Query time|Result count)' "$log" | sort -u | tr '\n' ' ')"
 	done
 }
 
@@ -190,7 +210,8 @@ races() {
 		[ ! -d data/tiny_s1 ] || (cd data && ls -d tiny_s*/insert.txt tiny_s*/mixed.txt)
 		seq "$first" $((first + ${CHECKED:-20} - 1))
 	} | xargs -P "${JOBS:-4}" -n 1 "./$(basename "$0")" race "$out" || ended=1
-	MOTIFD_RACECHECK_LOG=$(printf '%s:' "$out"/racecheck.*.raw | sed 's/:$//') MOTIFD_SHARED_BASE=$base ./cuda.test -test.v -test.run TestRaces$ || ended=1
+	MOTIFD_RACECHECK_LOG=$(printf '%s:' "$out"/racecheck.*.raw | sed 's/:$//') MOTIFD_SHARED_BASE=$base \
+		./cuda.test -test.v -test.run TestRaces$ || ended=1
 	rm -f "$out"/racecheck.*.raw
 	return $ended
 }
@@ -206,8 +227,8 @@ race() {
 	*.txt) tests=TestDataBackendsAgree/${1%.txt}/ seed=7 log=$(printf %s "$1" | tr / -) ;;
 	*) tests=$checked seed=$1 log=$1 ;;
 	esac
-	MOTIFD_DATA="$(pwd)/data" SEED=$seed few 1 "$tests" compute-sanitizer --tool racecheck --racecheck-report hazard --print-limit 1000000000 \
-		--show-backtrace no --log-file "$out/racecheck.$log.raw"
+	MOTIFD_DATA="$(pwd)/data" SEED=$seed few 1 "$tests" compute-sanitizer --tool racecheck --racecheck-report hazard \
+		--print-limit 1000000000 --show-backtrace no --log-file "$out/racecheck.$log.raw"
 	ended=$?
 	echo "racecheck of $1 ended with $ended"
 	return $ended
@@ -223,7 +244,8 @@ mkdir -p "$out"
 table=$out/table
 : >"$table"
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader >"$out/device" 2>&1
-check code env CUDA_CACHE_DISABLE=1 ./kernels.test -test.run 'CodeOfTheDevice$' -test.v # without what the driver keeps of PTX it compiled
+# without what the driver keeps of PTX it compiled
+check code env CUDA_CACHE_DISABLE=1 ./kernels.test -test.run 'CodeOfTheDevice$' -test.v
 check kernels ./kernels.test -test.run 'Sort|Streams' -test.count 5 -test.bench Sort -test.benchtime 1x
 check cpu-against-gpu few "${CASES:-200}" TestP2BackendsAgree$
 check conditions few "${CONDITIONS:-60}" 'TestS17Device(TestsConditions|ComputesExactly|ComputesAsTheCPU)$'
@@ -261,7 +283,8 @@ if command -v compute-sanitizer >/dev/null; then
 	export MOTIFD_TEST_FEW=1 # small grids
 	for tool in memcheck initcheck; do
 		check $tool each $tool
-		data data "tiny-$tool" env MOTIFD_DATA="$(pwd)/data" compute-sanitizer --tool $tool --error-exitcode 9 ./cuda.test -test.run Data -test.v
+		data data "tiny-$tool" env MOTIFD_DATA="$(pwd)/data" compute-sanitizer --tool $tool \
+			--error-exitcode 9 ./cuda.test -test.run Data -test.v
 	done
 	check racecheck races
 	check racecheck-array arrayraces
@@ -276,9 +299,11 @@ check graph-update ./mirror.test -test.run XXX -test.bench 'GraphUpdate$' -test.
 check ablation ./cuda.test -test.run XXX -test.bench 'Ablation$' -test.benchtime 1x -motifd.limit 4s
 for level in plain block blocks whole flat; do
 	if command -v ncu >/dev/null; then
+		metrics=sm__warps_active.avg.pct_of_peak_sustained_active,smsp__thread_inst_executed_per_inst_executed.ratio
 		check "occupancy-$level" ncu --clock-control none --csv -k regex:wbm --launch-count 1 \
-			--metrics sm__warps_active.avg.pct_of_peak_sustained_active,smsp__thread_inst_executed_per_inst_executed.ratio,smsp__inst_executed.sum,gpu__time_duration.sum \
-			./cuda.test -test.run XXX -test.bench 'Ablation$' -test.benchtime 1x -motifd.levels $level -motifd.only tree07 -motifd.want counts -motifd.repeat 1
+			--metrics $metrics,smsp__inst_executed.sum,gpu__time_duration.sum \
+			./cuda.test -test.run XXX -test.bench 'Ablation$' -test.benchtime 1x \
+			-motifd.levels $level -motifd.only tree07 -motifd.want counts -motifd.repeat 1
 	else
 		absent "occupancy-$level" "no ncu"
 	fi

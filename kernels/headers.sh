@@ -15,8 +15,10 @@ for toolkit in "${CUDA_HOME:-}" "${CUDA_PATH:-}" /usr/local/cuda /usr/local/cuda
 	fi
 done
 if [ ! -f "$out/include/cuda.h" ]; then
-	python3 -m pip download -q --no-deps --only-binary=:all: --platform manylinux2014_x86_64 -d "$out" nvidia-cuda-runtime-cu12==12.8.90 >&2
-	(cd "$out" && python3 -m zipfile -e nvidia_cuda_runtime_cu12-*.whl wheel && mv wheel/nvidia/cuda_runtime/include include && rm -r wheel *.whl)
+	python3 -m pip download -q --no-deps --only-binary=:all: --platform manylinux2014_x86_64 -d "$out" \
+		nvidia-cuda-runtime-cu12==12.8.90 >&2
+	(cd "$out" && python3 -m zipfile -e nvidia_cuda_runtime_cu12-*.whl wheel &&
+		mv wheel/nvidia/cuda_runtime/include include && rm -r wheel *.whl)
 fi
 if [ ! -f "$out/libcuda.a" ] || [ "$here/loader/loader.c" -nt "$out/libcuda.a" ]; then
 	rm -f "$out/libcuda.so" "$out/libcuda.a" # a shared library would be preferred

@@ -9,7 +9,10 @@ if ! command -v "$nvcc" >/dev/null; then
 	done
 fi
 if ! command -v "$nvcc" >/dev/null; then
-	echo "there is no nvcc here; it comes with the CUDA toolkit (NVCC names it, if it lies elsewhere). The PTX that motifd uses needs clang-19 alone: kernels/ptx/generate.sh" >&2
+	cat >&2 <<-'END'
+	there is no nvcc here; it comes with the CUDA toolkit (NVCC names it, if it lies elsewhere)
+	The PTX that motifd uses needs clang-19 alone: kernels/ptx/generate.sh
+	END
 	exit 1
 fi
 out=${1:-build/nvcc}

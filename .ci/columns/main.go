@@ -1,6 +1,6 @@
-// Command columns names the lines above 120 columns in the repository's Go, CUDA and Markdown files; tabs stop at
-// multiples of 4. It ends with status 1 when there are some. Exempt are generated Go files and, in Markdown, lines that
-// are a link alone.
+// Command columns names the lines above 120 columns in the repository's sources, scripts, configurations and pages;
+// tabs stop at multiples of 4. It ends with status 1 when there are some. Exempt are generated Go files, test data and,
+// in Markdown, lines that are a link alone.
 package main
 
 import (
@@ -17,13 +17,16 @@ const limit = 120
 
 var (
 	generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
+	// kinds are the files that are read, as Git's path patterns.
+	kinds = []string{"*.go", "*.s", "*.cu", "*.cuh", "*.c", "*.cpp", "*.h", "*.md", "*.sh", "*.py", "*.yml", "*.yaml",
+		"*.xml", "*Makefile", "*Dockerfile", ".ci/run", ".ci/kafka/fetch", ":!testdata/", ":!*/testdata/*"}
 	linkAlone = regexp.MustCompile(`^\s*([-*] )?(<?https?://\S+|\[[^\]]*\](: |\()\S+)$`)
 )
 
 func main() {
 	// Also files that are still to be added.
-	args := []string{"ls-files", "-co", "--exclude-standard", "-z", "--", "*.go", "*.cu", "*.cuh", "*.md"}
-	list, err := exec.Command("git", args...).Output()
+	args := []string{"ls-files", "-co", "--exclude-standard", "-z", "--"}
+	list, err := exec.Command("git", append(args, kinds...)...).Output()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "columns: git ls-files:", err)
 		os.Exit(2)

@@ -60,13 +60,14 @@ PATTERNS = {
 def main(stream):
     db = duckdb.connect(config={"threads": 1})  # rows are numbered as they are read
     db.execute(
-        """CREATE TABLE row AS SELECT row_number() OVER () AS i, time_ms::BIGINT AS ts, op, kind, "from" AS a, "to" AS b,
-             amount::DECIMAL(18, 2) AS amount FROM read_csv(?, all_varchar = true)""",
+        """CREATE TABLE row AS SELECT row_number() OVER () AS i, time_ms::BIGINT AS ts, op, kind,
+             "from" AS a, "to" AS b, amount::DECIMAL(18, 2) AS amount FROM read_csv(?, all_varchar = true)""",
         [stream],
     )
     db.execute(
         """CREATE TABLE edge AS SELECT i, ts, kind, a, b, amount,
-             coalesce((SELECT min(d.i) FROM row d WHERE d.op = '-' AND d.i > e.i AND d.a IN (e.a, e.b)), 1000000000) AS gone
+             coalesce((SELECT min(d.i) FROM row d WHERE d.op = '-' AND d.i > e.i AND d.a IN (e.a, e.b)),
+               1000000000) AS gone
            FROM row e WHERE op = '+' AND a <> b"""
     )
     print("pattern\tappear\tleft")
@@ -75,7 +76,8 @@ def main(stream):
         born = "greatest(" + ", ".join(f"{e}.i" for e in edges) + ")"
         gone = "least(" + ", ".join(f"{e}.gone" for e in edges) + ")"
         appear, left = db.execute(
-            f"SELECT count(*), count(*) FILTER ({gone} = 1000000000) FROM {tables} WHERE {condition} AND {born} < {gone}"
+            f"SELECT count(*), count(*) FILTER ({gone} = 1000000000) FROM {tables} "
+            f"WHERE {condition} AND {born} < {gone}"
         ).fetchone()
         print(f"{name}\t{appear}\t{left}")
 

@@ -16,8 +16,8 @@ if [ -z "$ptxas" ]; then
 		wheel=$(mktemp -d "$kept/wheel.XXXXXX")
 		trap 'rm -rf "$wheel"' EXIT
 		python3 -m pip download -q --no-deps --only-binary=:all: -d "$wheel" nvidia-cuda-nvcc-cu12==$version >&2
-		python3 -c 'import sys, zipfile; zipfile.ZipFile(sys.argv[1]).extract("nvidia/cuda_nvcc/bin/ptxas", sys.argv[2])' \
-			"$wheel"/*.whl "$wheel"
+		python3 -c 'import sys, zipfile
+zipfile.ZipFile(sys.argv[1]).extract("nvidia/cuda_nvcc/bin/ptxas", sys.argv[2])' "$wheel"/*.whl "$wheel"
 		chmod +x "$wheel/nvidia/cuda_nvcc/bin/ptxas"
 		mv "$wheel/nvidia/cuda_nvcc/bin/ptxas" "$ptxas"
 	fi

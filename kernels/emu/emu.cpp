@@ -82,7 +82,8 @@ void read(void* p, size_t n) {
 
 struct Warp {
     u32 arrived = 0, meetings = 0;
-    char order[2];  // of every other meeting, since nobody comes to the one after the next before all have left this one
+    // by parity of the barrier: no lane comes to the one after the next before all have left this one
+    char order[2];
     Meeting kind = kSync;
     u32 in[kWarp], out[kWarp];
     std::vector<struct Fiber*> waiting;

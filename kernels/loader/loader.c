@@ -22,7 +22,8 @@ __attribute__((visibility("hidden"))) void *motifdForward[kFunctions] = {[0 ... 
 
 #if defined(__x86_64__)
 #define FORWARD(i, name) \
-    __asm__(".text\n.globl " #name "\n.type " #name ",@function\n" #name ": jmp *motifdForward+8*" #i "(%rip)\n.size " #name ",.-" #name "\n");
+    __asm__(".text\n.globl " #name "\n.type " #name ",@function\n" #name ": jmp *motifdForward+8*" #i \
+            "(%rip)\n.size " #name ",.-" #name "\n");
 #elif defined(__aarch64__)
 #define FORWARD(i, name)                                                                                  \
     __asm__(".text\n.globl " #name "\n.type " #name ",%function\n" #name ": adrp x16, motifdForward+8*" #i \

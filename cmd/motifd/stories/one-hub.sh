@@ -2,9 +2,8 @@
 # The story of one account that everybody pays: what motifd does with 75 billion matches, while the other accounts have
 # theirs. Each claim is checked; the status is 1 when one does not hold.
 #
-#   sh cmd/motifd/stories/one-hub.sh              with limits that let it end within half a minute
-#   LIMITS=default sh cmd/motifd/stories/one-hub.sh   with the limits that motifd has when none are configured: some minutes,
-#                                                     and 6 GB of disk
+#   sh cmd/motifd/stories/one-hub.sh                  with limits that let it end within half a minute
+#   LIMITS=default sh cmd/motifd/stories/one-hub.sh   with the default limits: some minutes, and 6 GB of disk
 #
 # MOTIFD is the program (default bin/motifd, see `make build`), PORT that of its admin interface (17475), DIR a
 # directory that does not exist yet and stays (default: a temporary one that goes).
@@ -62,7 +61,8 @@ until_true() {
 
 # answers: the API answers within a second, whatever the engine is at.
 answers() {
-	"$motifd" query list --url "$url" --timeout 1s >list || { echo "the API does not answer within a second" >&2 && exit 1; }
+	"$motifd" query list --url "$url" --timeout 1s >list ||
+		{ echo "the API does not answer within a second" >&2 && exit 1; }
 }
 
 # message OP LABEL: one record of the input, with sixty payments to one account and one that has nothing to do with it.
