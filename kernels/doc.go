@@ -17,6 +17,9 @@
 //	cubin/      the PTX assembled by ptxas for some devices, so that the driver need not compile it; also embedded
 //	emu/        a warp emulator, so that the same sources run in tests without a GPU
 //
+// Each constant says where it comes from: the paper, the arithmetic, or the measurement. "Not tuned" says that there is
+// none, and that nobody has measured other values.
+//
 // A Device is where kernels run: an NVIDIA GPU through the driver (build tag cuda), or the emulator (build tag emu).
 // Its streams work concurrently; events order their work.
 package kernels

@@ -4,7 +4,9 @@
 #pragma once
 #include "emit.cuh"
 
-constexpr u32 kFlatBacks = 3;    // maximum back edges of either step
+// kFlatBacks is the maximum number of back edges of either step. Not tuned; each takes 384 bytes of shared memory of a
+// warp (Flat).
+constexpr u32 kFlatBacks = 3;
 LAYOUT_flat
 constexpr u32 kFlatStride = 32;  // maximum words of a row: one for each lane
 // kFlatSlots is the maximum length of a candidate's list. A longer list becomes a level of its own, from which other

@@ -32,7 +32,7 @@ LAYOUT_flatmail
 // (docs/notebook/2026-11-gpu.md, Searches), and so are pauses of 100 and 2,000 ns in receive.
 constexpr u32 kMostParts = 16;
 
-// kDoneEvery is how often a waiting warp reads its box before it checks whether all work is done.
+// kDoneEvery is how often a waiting warp reads its box before it checks whether all work is done. Not tuned.
 constexpr u32 kDoneEvery = 4;
 
 // wordsTo returns the number of words of a Flats with the levels down to l.
@@ -87,7 +87,7 @@ FN u32 open(const TaskQueue& queue, Flats& f, u32 said) {
     u32 depth = said - kPosted;
     const u32* from = (const u32*)&queue.flatMail[warpInGrid()];
     u32 words = wordsTo(depth);
-    constexpr u32 most = 8;  // loads in flight
+    constexpr u32 most = 8;  // loads in flight; not tuned
     for (u32 at = laneId(); at < words; at += most * kWarp) {
         u32 got[most];
 #pragma unroll

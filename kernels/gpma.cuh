@@ -12,6 +12,7 @@
 #include "graph.cuh"
 #include "warp.cuh"
 
+// Sizes are what fits the 48 KiB of shared memory that a block may have on every device; not tuned otherwise.
 constexpr u32 kThreads = 256;             // threads of a block of each kernel here
 constexpr u32 kMinLeaf = 5, kMaxLeaf = 59;  // entries: 0.08 and 0.92 of the slots (GAMMA section V-C)
 constexpr u32 kTop = 1024;                // fences in shared memory during locate: 12 KiB

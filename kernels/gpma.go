@@ -77,7 +77,7 @@ const (
 // scanTile is kTile of gpma.cuh.
 const scanTile = 2048
 
-// RankMost is the maximum number of keys for gpmarank, which is the fastest sort up to there.
+// RankMost is the maximum number of keys that gpmarank sorts, by counting in one launch. Not tuned.
 const RankMost = 8192
 
 // ScanTiles returns the number of sums that a scan of a number of leaves and keys stores.

@@ -61,7 +61,7 @@ FN bool take(const TaskQueue& queue, u32 i, State& mine) {
     if (!swapWarp(&queue.box[i], kPosted, kTaken)) return false;
     fence();
     const u32* from = (const u32*)&queue.mail[i];
-    constexpr u32 words = sizeof(State) / 4, most = 6;  // loads in flight
+    constexpr u32 words = sizeof(State) / 4, most = 6;  // loads in flight; not tuned
     for (u32 at = laneId(); at < words; at += most * kWarp) {
         u32 got[most];
 #pragma unroll

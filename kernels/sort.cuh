@@ -4,6 +4,7 @@
 #pragma once
 #include "warp.cuh"
 
+// A digit of 8 bits has 256 values, one for each thread of a block. Not tuned otherwise.
 constexpr u32 kSortThreads = 256, kSortWarps = kSortThreads / kWarp;
 constexpr u32 kSortItems = 16;  // of a thread: the keys of a tile take 32 KiB of shared memory
 constexpr u32 kSortTile = kSortThreads * kSortItems;

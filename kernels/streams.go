@@ -80,7 +80,7 @@ func (s *gpuStream) Write(dst Ptr, src []byte) error {
 }
 
 // smallRead is the size, in bytes, up to which a stream is read by the kernel fetch and not by the copy engine, which
-// serves another stream's large copies first.
+// serves another stream's large copies first. Not tuned.
 const smallRead = 1 << 20
 
 func (s *gpuStream) Read(dst []byte, src Ptr) error {

@@ -42,7 +42,7 @@ FN u32 takeTasks(const Search& p, const Task* task, u32* next, u32 tasks, u32 ta
 }
 
 // kOverEvery is the number of rounds in which an idle warp looks for work in its block, between two rounds in which it
-// also looks in other blocks and whether all work is done.
+// also looks in other blocks and whether all work is done. Not tuned.
 constexpr u32 kOverEvery = 8;
 
 // findWork gives an idle warp work of other warps. It returns false if all work is done.

@@ -1,7 +1,7 @@
 // Package cuda is the GPU backend: GAMMA's warp-centric batch-dynamic matching on a mirror of the host's graph (GAMMA
 // sections IV and V), on one device or several. Below it are mirror (a device's copy of the graph), placement (the
-// choice between CPU and GPU), device (memory, trace) and, in matcher/cpu, rowsort (rows that the device's memory does
-// not hold, or that tie in their vertices).
+// choice between CPU and GPU), device (memory, trace) and, in matcher/internal, rowsort (rows that the device's memory
+// does not hold, or that tie in their vertices).
 //
 //   - program.go, class.go: matching orders as data for the kernels (kernels/plan.cuh). The identity of an edge is a
 //     field of Back.
@@ -16,6 +16,9 @@
 //     backend, and the groups of both are emitted in canonical order.
 //   - mapped.go: a graph that does not fit a device, which reads a part of it from the host (DESIGN A25).
 //   - place.go, rehearse.go: the choice between CPU and GPU for each search.
+//
+// Each constant says where it comes from: the paper, the arithmetic, or the measurement. "Not tuned" says that there is
+// none, and that nobody has measured other values.
 //
 // The backend contains a CPU backend over the same graph. It does the work that the device does not do: requests that
 // are metered group by group, patterns with too many edges, counts beyond 128 bits, and searches at which the CPU is

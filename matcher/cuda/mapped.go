@@ -10,7 +10,8 @@ import (
 
 // Where the graph does not fit a device, a part of it is in mapped memory of the host from then on, until Load: kernels
 // read that part over the link (DESIGN A25). The memory of a device is divided as follows: what there is for each warp;
-// shares for rows, tasks and the memo; the graph gets the rest.
+// shares for rows, tasks and the memo, whose divisors are here; the graph gets the rest, about half. The shares are not
+// tuned.
 const (
 	rowShare   = 16 // of the device's memory: Options.RowMemory
 	memoShare  = 4  // without a memo, counts with leaves are not made in blocks
@@ -53,7 +54,7 @@ func (b *Backend) mapGraph() error {
 	return failed
 }
 
-// leastNear is the least bound, in bytes. What halves to less is 0.
+// leastNear is the least bound, in bytes. What halves to less is 0. Not tuned.
 const leastNear = 64 << 10
 
 // mapGraph bounds what the graph takes of the side's device, and gives the memory of searches back.

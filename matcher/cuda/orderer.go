@@ -7,7 +7,7 @@ import (
 	"motifd/matcher/cuda/device"
 )
 
-// chunkBytes is the size of each of the two host buffers to which rows are copied.
+// chunkBytes is the size of each of the two host buffers to which rows are copied. Not tuned.
 const chunkBytes = 16 << 20
 
 // orderer sorts rows on the device and copies them to the host. It holds the row buffer of searches, two buffers of

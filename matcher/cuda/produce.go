@@ -11,7 +11,7 @@ import (
 	"motifd/matcher/cuda/device"
 )
 
-// Sizes of waves, in tasks.
+// Sizes of waves, in tasks. Not tuned but for waveRows.
 const (
 	firstWave  = 1 << 12 // maximum of the first wave
 	cappedWave = 1 << 8  // the same if a request is capped: rows after the cap are not wanted
@@ -19,7 +19,8 @@ const (
 	maxWave    = 1 << 22
 	waveGrowth = 8 // maximum ratio of a wave to the one before
 	// waveRows is the target for the rows of a wave: enough to keep the device busy, and few enough that the first rows
-	// are emitted while later waves are searched.
+	// are emitted while later waves are searched. With 24 M the rows of a tree were found faster, those of a sparse
+	// pattern slower (docs/notebook/2026-11-gpu.md, Rows).
 	waveRows = 1 << 24
 )
 

@@ -106,7 +106,7 @@ func (s *batchSearch) ofSign(from, to uint32) (n int) {
 }
 
 // A capped group goes to the CPU backend if it has more than cappedRows rows or, with a cap above cappedLimit, more
-// than cappedRows/cappedLimit times the cap. The CPU backend finds the first rows without finding all.
+// than cappedRows/cappedLimit times the cap. The CPU backend finds the first rows without finding all. Not tuned.
 const (
 	cappedRows  = 1 << 16
 	cappedLimit = 1 << 12

@@ -4,7 +4,7 @@ package device
 
 import "sync"
 
-// Chunk is the minimum number of small items, such as net edges, for which another thread pays.
+// Chunk is the minimum number of small items, such as net edges, for which another thread pays. Not tuned.
 const Chunk = 1 << 15
 
 // InParallel calls f(0) to f(n-1) concurrently and waits.

@@ -35,7 +35,7 @@ const (
 	LaneHost   = "rows"          // the host: emit
 )
 
-// maxSpans is the maximum number of spans of a batch. Each span on the device holds two events.
+// maxSpans is the maximum number of spans of a batch. Each span on the device holds two events. Not tuned.
 const maxSpans = 1 << 14
 
 // Trace records the work of a backend with its times. Times on the device come from events. They are converted to the
@@ -77,7 +77,7 @@ func (t *Trace) Err() error {
 	return t.err
 }
 
-// probes is the number of comparisons of the two clocks. The shortest is the most precise.
+// probes is the number of comparisons of the two clocks. The shortest is the most precise. Not tuned.
 const probes = 3
 
 // tune takes the event that relates the two clocks.

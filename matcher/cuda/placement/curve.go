@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	classes = 33 // powers of 4
+	classes = 33 // powers of 4, for amounts of 64 bits
 	// weight is the weight of a new measurement in the moving average.
 	weight = 0.03
 	// changed is the deviation of a measurement, in standard deviations, that is a change if the next one deviates as

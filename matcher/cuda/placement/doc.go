@@ -11,5 +11,9 @@
 //     ski rental problem: work moves when the savings missed so far pay for catching up.
 //   - Trials: the other side is measured again from time to time, at the cost of a small share of all time.
 //
+// The tests (placement_*_test.go, rehearsal_test.go) play streams on random machines, and hold what a choice with the
+// constants here may cost; docs/notebook/2026-11-gpu.md, "What a choice between CPU and GPU costs", has the figures.
+// Assumed costs are rough, and matter until a measurement replaces them.
+//
 // A second GPU is a third Side: Work.Behind, Cost and the curves are by side; decide compares two.
 package placement

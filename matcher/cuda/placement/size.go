@@ -31,7 +31,7 @@ type requested struct {
 	round uint64
 }
 
-// sampled is the maximum number of net edges whose labels are looked up.
+// sampled is the maximum number of net edges whose labels are looked up. Not tuned.
 const sampled = 1024
 
 // Set replaces the plans.

@@ -95,8 +95,8 @@ func (s *slots) params() kernels.Slots {
 		FenceNbr: s.fenceNbr.Ptr, Leaves: uint32(s.leaves)}
 }
 
-// Limits of the density of the whole array. An array that is rewritten starts midway between them. Those of leaves are
-// in gpma.cuh.
+// Limits of the density of the whole array: those of the root in DESIGN A9. An array that is rewritten
+// starts midway between them. Those of leaves are in gpma.cuh.
 const (
 	rootLow  = 0.42
 	rootHigh = 0.84
@@ -183,7 +183,7 @@ func (a *array) status() *kernels.UpdateStatus {
 
 // reserveLeaves makes room for the buffers by leaf, except the slots, and for the scratch space.
 func (a *array) reserveLeaves(leaves int) error {
-	const leastScratch, mostScratch = 1 << 14, 1 << 22
+	const leastScratch, mostScratch = 1 << 14, 1 << 22 // entries; not tuned, and neither is the eighth
 	scratch := min(max(leaves*kernels.LeafSlots/8, leastScratch), mostScratch)
 	for _, r := range []struct {
 		b    *device.Buffer

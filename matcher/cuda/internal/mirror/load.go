@@ -10,11 +10,11 @@ import (
 )
 
 // loadRun is the number of entries that are copied at a time when the array is loaded. A row (the entries of one
-// vertex, direction and label) is not divided, so a copy may be larger.
+// vertex, direction and label) is not divided, so a copy may be larger. Not tuned.
 const loadRun = 1 << 20
 
 // leastRun is the minimum number of entries that are copied at a time. Where there are few entries, a smaller buffer
-// saves memory.
+// saves memory. Not tuned.
 const leastRun = 1 << 12
 
 // load rewrites the array with a number of entries. They come in the order of the host: by row, with the label of the

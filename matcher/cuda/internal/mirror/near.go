@@ -22,7 +22,8 @@ func newNearFirst(dev kernels.Device) *nearFirst {
 	return &nearFirst{Device: dev, most: math.MaxInt, near: map[kernels.Ptr]int{}, far: map[kernels.Ptr]int{}}
 }
 
-// keptFor is the part of the device's memory that is kept for small allocations: those of an update.
+// keptFor is the divisor of the part of the device's memory that is kept for small allocations, those of an update: an
+// eighth. Not tuned.
 const keptFor = 8
 
 // Alloc implements kernels.Device.
