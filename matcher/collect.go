@@ -6,7 +6,7 @@ import (
 	"motifd/dyngraph"
 )
 
-// concern says what of a batch may concern a query: the bit of side 0 or 1 is set when net edges of that sign fit it.
+// concern says which signs of a batch may concern a query: bit 0 or 1 is set when net edges of that sign fit it.
 type concern uint8
 
 // noted is set in every concern, so that it is not 0 when no net edge fits.

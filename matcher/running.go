@@ -2,7 +2,7 @@ package matcher
 
 import "sync"
 
-// running is what other goroutines may do to the step that runs now.
+// running lets other goroutines watch and interrupt the current step.
 type running struct {
 	mu      sync.Mutex
 	budgets []runningBudget
@@ -28,8 +28,8 @@ func (r *running) budget(query string, b *Budget) {
 	r.budgets = append(r.budgets, runningBudget{query, b})
 }
 
-// Found returns how many matches the step that runs now has found so far, those that are still to be put in order and
-// emitted among them. It may be called from any goroutine.
+// Found returns how many matches the current step has found so far, including those not yet sorted and emitted. It may
+// be called from any goroutine.
 func (e *Engine) Found() (matches uint64) {
 	r := &e.running
 	r.mu.Lock()
@@ -40,13 +40,14 @@ func (e *Engine) Found() (matches uint64) {
 	return matches
 }
 
-// Anchors returns how many anchors the searches that run now have, and how many of these are done with: net edges, or
-// vertices where the whole graph is searched; where each query is counted by itself, those of the query at hand. Both
-// are 0 when nothing is searched, or the backend does not tell. It may be called from any goroutine.
+// Anchors returns the number of anchors of the current searches, and how many of them are done. Anchors are net edges,
+// or the first vertices of a search of the whole graph. Where queries are counted one by one, they are those of the
+// current query. Both are 0 when nothing is searched, or the backend does not tell. It may be called from any
+// goroutine.
 func (e *Engine) Anchors() (done, all uint64) { return e.progress.Anchors() }
 
-// Interrupt ends whatever the step that runs now searches or emits for a query: the query is suspended where it is. It
-// reports whether there is anything to end. It may be called from any goroutine.
+// Interrupt ends what the current step searches or emits for a query: the query is suspended where it is. It reports
+// whether there was anything to end. It may be called from any goroutine.
 func (e *Engine) Interrupt(query string) bool {
 	r := &e.running
 	r.mu.Lock()

@@ -36,7 +36,7 @@ func (m *match) all(queries []*matcher.Query) error {
 		if len(queries) > 1 {
 			what = fmt.Sprintf("%s (%d of %d)", q.Name, i+1, len(queries))
 		}
-		found, err := m.one(q, what)
+		found, err := m.search(q, what)
 		if err != nil {
 			return fmt.Errorf("query %q: %w", q.Name, err)
 		}
@@ -45,8 +45,8 @@ func (m *match) all(queries []*matcher.Query) error {
 	return nil
 }
 
-// one searches a query, unless an equal one was counted.
-func (m *match) one(q *matcher.Query, what string) (found matchQuery, err error) {
+// search searches a query, unless an equal one was counted.
+func (m *match) search(q *matcher.Query, what string) (found matchQuery, err error) {
 	key := ""
 	if m.want != matcher.WantRows { // rows show names
 		if key, err = definition(q); err != nil {

@@ -27,7 +27,7 @@ type replaySummary struct {
 	Timeline *timeline.Summary `json:"timeline,omitempty"` // with --trace
 }
 
-// replayTime says what event time did.
+// replayTime counts the edges that expired and the updates that came late.
 type replayTime struct {
 	Expired uint64 `json:"expired"` // edges
 	Late    uint64 `json:"late"`    // updates without effect

@@ -108,7 +108,7 @@ var (
 	errDecimals = errors.New("has more decimals")
 )
 
-// units returns the number in units of 10^-scale, which it must be a whole number of.
+// units returns the number as a count of units of 10^-scale. It fails if that is no whole number.
 func (n number) units(scale int) (int64, error) {
 	if len(n.digits) == 0 {
 		return 0, nil

@@ -137,7 +137,7 @@ func (b *Backend) keep(c *compiled, stop func() bool) *keptWay {
 		c.keep.refuse()
 		return nil
 	}
-	w.kept.Met = true
+	w.kept.NewlyCommon = true
 	c.keep.way, c.keep.upkeep, c.keep.trial = w, rate{}, b.trial(c.plan)
 	b.kept++
 	if !b.renew(c, stop) {
@@ -158,7 +158,7 @@ func (b *Backend) renew(c *compiled, stop func() bool) bool {
 	for _, n := range w.kept.Candidates {
 		size += n
 	}
-	if !w.kept.Met && size <= drift*w.size && w.size <= drift*size || w.kept.IsEmpty() {
+	if !w.kept.NewlyCommon && size <= drift*w.size && w.size <= drift*size || w.kept.IsEmpty() {
 		return true
 	}
 	s := w.kept.Space(stop)

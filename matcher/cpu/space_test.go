@@ -28,9 +28,9 @@ func TestSpaceAgainstReference(t *testing.T) {
 		ref := reference.New()
 		fast := New(Options{Threads: 1 + rng.IntN(3), TempFiles: tempfile.In(t.TempDir())})
 		fast.sumsFirst, fast.oneByOnes, fast.work.ShareEvery = rng.IntN(2) == 0, rng.IntN(4) == 0, 1
-		fast.limits = space.Limits{Round: rng.IntN(2), Reads: rng.IntN(2) * (1 + rng.IntN(20)), Near: rng.IntN(30)}
+		fast.limits = space.Limits{Round: rng.IntN(2), Reads: rng.IntN(2) * (1 + rng.IntN(20)), Neighbors: rng.IntN(30)}
 		fast.trials = rng.Uint64N(2)
-		fast.shared.Options.CanonicalFirst, fast.shared.Options.LaneLeast = rng.IntN(4) == 0, rng.IntN(2)
+		fast.shared.Options.CanonicalFirst, fast.shared.Options.ValueOrderLeast = rng.IntN(4) == 0, rng.IntN(2)
 		var planner matcher.Planner = plan.New()
 		whole := rng.IntN(2) == 0
 		if whole {

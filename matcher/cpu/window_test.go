@@ -15,12 +15,12 @@ import (
 	"motifd/stream/tempfile"
 )
 
-// TestJumpsInWindows has searches that jump count trees of payments within a window, with lanes and without, and with
-// parallel payments: what a lane leaves out depends on the times of all payments before, and not on a step's images.
-// Plain enumeration is the twin.
+// TestJumpsInWindows has searches that jump count trees of payments within a window, with value orders and without, and
+// with parallel payments: what a value order leaves out depends on the times of all payments before, and not on a
+// step's images. Plain enumeration is the twin.
 func TestJumpsInWindows(t *testing.T) {
-	var found, lanes uint64
-	seen := func() bool { return found > 0 && lanes > 0 }
+	var found, narrowed uint64
+	seen := func() bool { return found > 0 && narrowed > 0 }
 	matchertest.ForSeedsUntil(t, 12, seen, func(t *testing.T, rng *rand.Rand) {
 		vertices, payments := 8+rng.IntN(20), 60+rng.IntN(60)
 		var us []dyngraph.Update
@@ -46,7 +46,7 @@ func TestJumpsInWindows(t *testing.T) {
 		for _, least := range []int{0, 1} {
 			g := dyngraph.NewGraph(dyngraph.Options{Directed: true, EdgeIDs: true, Schema: amounts})
 			x := newBenchOf(t, g, us, q, Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())})
-			x.b.shared.Options.LaneLeast = least
+			x.b.shared.Options.ValueOrderLeast = least
 			var stop atomic.Bool
 			w := x.b.wayOf(x.b.plans[x.plan], matcher.WantAny, nil, &stop, new(matcher.Result))
 			if w.order == nil { // nothing can match
@@ -59,9 +59,9 @@ func TestJumpsInWindows(t *testing.T) {
 				for v := range x.g.View(dyngraph.New).VerticesSeq() {
 					s.FromRoot(w.order, dyngraph.New, v)
 				}
-				require.Equal(t, want, s.Found, "lanes from %d, jumps %t: %+v within %d", least, jumps, q.Edges,
+				require.Equal(t, want, s.Found, "value orders from %d, jumps %t: %+v within %d", least, jumps, q.Edges,
 					q.Within)
-				lanes += s.Narrowed()
+				narrowed += s.Narrowed()
 			}
 		}
 		found += want

@@ -123,8 +123,9 @@ type Backend struct {
 	taskNS   float64 // device time of a task for totals, in nanoseconds, lately; 0: unknown
 	early    int64   // time of Stage in nanoseconds, until it is added to the cost of a search
 	caughtUp int64   // time of the last catchUp in nanoseconds
-	// turn, if not nil, has the sides work one after the other: it chooses who is next. Tests and benchmarks set it.
-	turn func(of []*side) int
+	// chooseSide, if not nil, has the sides work one after the other: it chooses who is next. Tests and benchmarks set
+	// it.
+	chooseSide func(of []*side) int
 	// beforeCPU, if not nil, is called before the CPU counts a whole graph beside the device. Tests set it.
 	beforeCPU func(context.Context)
 }

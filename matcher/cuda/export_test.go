@@ -97,7 +97,7 @@ func (b *Backend) Busy() (ns []int64, launches []uint64) {
 // InTurn has the devices count one after the other: choose chooses the next among some, given how long each was busy
 // since Load, in nanoseconds.
 func (b *Backend) InTurn(choose func(busy []int64) int) {
-	b.turn = func(of []*side) int {
+	b.chooseSide = func(of []*side) int {
 		busy := make([]int64, len(of))
 		for i, s := range of {
 			busy[i] = s.run.busy

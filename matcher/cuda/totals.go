@@ -110,10 +110,10 @@ func (t *totals) search(ctx context.Context, of *tasks) error {
 	return nil
 }
 
-// concurrently calls f for each share until it returns false: concurrently, or one after the other in the order of
-// turn.
+// concurrently calls f for each share until it returns false: concurrently, or one after the other in the order
+// that chooseSide tells.
 func (b *Backend) concurrently(of []*share, f func(i int) (more bool)) {
-	if b.turn == nil {
+	if b.chooseSide == nil {
 		device.InParallel(len(of), func(i int) {
 			for f(i) {
 			}
@@ -129,7 +129,7 @@ func (b *Backend) concurrently(of []*share, f func(i int) (more bool)) {
 		for k, i := range on {
 			sides[k] = of[i].side
 		}
-		if k := b.turn(sides); !f(on[k]) {
+		if k := b.chooseSide(sides); !f(on[k]) {
 			on = slices.Delete(on, k, k+1)
 		}
 	}

@@ -110,7 +110,7 @@ func (w *waves) all(ctx context.Context) (err error) {
 		p.start()
 	}
 	for {
-		switch p := w.turn(); {
+		switch p := w.next(); {
 		case p == nil && !w.alive():
 			return nil
 		case p == nil || len(p.ready) == 0 && !p.ended:
@@ -129,8 +129,8 @@ func (w *waves) all(ctx context.Context) (err error) {
 	}
 }
 
-// turn returns the producer whose stretch is handed out next; nil if no stretch is dealt that is not handed out.
-func (w *waves) turn() (first *producer) {
+// next returns the producer whose stretch is handed out next; nil if no stretch is dealt that is not handed out.
+func (w *waves) next() (first *producer) {
 	least := none
 	for _, p := range w.producers {
 		at := p.stretch

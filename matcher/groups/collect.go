@@ -73,9 +73,9 @@ func compareTimes(a, b property.Value) int {
 	return cmp.Compare(b.Whole(), a.Whole())
 }
 
-// listed makes the lists of a group when they are asked for: of the entries of a lane at places from lo to before hi
+// listed makes the lists of a group when they are asked for: of the entries of a list at places from lo to before hi
 // that a view has.
-func (b *batch) listed(g *group, l *lane, lo, hi int64, which dyngraph.Which) {
+func (b *batch) listed(g *group, l *timeList, lo, hi int64, which dyngraph.Which) {
 	if !b.collects {
 		return
 	}

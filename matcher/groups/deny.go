@@ -10,17 +10,17 @@ import (
 )
 
 // Negations beside WITH (DESIGN S25): a row that one of its stage's negations blocks in a view is no row of the stage
-// there. A batch concerns also the groups of rows that a changed blocker leads to. A row that one view alone blocks
-// turned by the changes of what blocks it there.
+// there. A changed blocker leads to rows, whose groups the batch concerns, too. A row that is blocked in one view alone
+// begins or ends in the batch; the changed elements of its blockers are its causes.
 
-// denial is a negation, with orders from where its leads end.
+// denial is a negation, and for each of its leads the order that goes on from what the lead binds.
 type denial struct {
 	*residual.Negation
 	way map[*residual.Lead]way
 }
 
-// way leads on to the keys and, where edges lead there, to all that the negation joins and reads: then a row with it
-// tells whether a change may block it.
+// way is an order from what a lead binds to the keys. Where edges lead there, it also binds all that the negation joins
+// and reads (tells): then the row alone tells whether a change may block it.
 type way struct {
 	*residual.Order
 	tells bool

@@ -78,7 +78,7 @@ func (x *program) enumerate(g *dyngraph.Graph, which dyngraph.Which, anyOne bool
 func (b *batch) enumerateHubs(which dyngraph.Which, anyOne bool) (rows [][]uint32, err error) {
 	b.prepareHubs()
 	s, h := b.views[which], b.x.shape
-	take := func(keys []uint32, t *tally, l *lane, lo, hi int64) (done bool, err error) {
+	take := func(keys []uint32, t *tally, l *timeList, lo, hi int64) (done bool, err error) {
 		g := t.group(b.x, s.view, keys)
 		if !g.holds {
 			return false, nil
@@ -101,7 +101,7 @@ func (b *batch) enumerateHubs(which dyngraph.Which, anyOne bool) (rows [][]uint3
 			if err != nil {
 				return rows, err
 			}
-			l := cmp.Or(st.lane, &lane{})
+			l := cmp.Or(st.edges, &timeList{})
 			if done, err := take([]uint32{hub}, &st.tally, l, l.first, l.end()); err != nil || done {
 				return rows, err
 			}

@@ -129,7 +129,7 @@ func (h *shape) windowed(x *program) bool {
 			return false
 		}
 		for _, b := range bounds {
-			if !h.bound(c, b) {
+			if !h.takeBound(c, b) {
 				return false
 			}
 		}
@@ -144,8 +144,8 @@ const farTime = 1 << 61
 // errFar ends a search with state for a ts beyond farTime.
 var errFar = errors.New("groups: a ts is too far away")
 
-// bound takes a bound of a weighted sum, if it is one of the difference of ts.
-func (h *shape) bound(c *matcher.Condition, b condition.Linear) bool {
+// takeBound takes a bound of a weighted sum, if it is one of the difference of ts.
+func (h *shape) takeBound(c *matcher.Condition, b condition.Linear) bool {
 	if len(b.Weights) != 2 {
 		return false
 	}

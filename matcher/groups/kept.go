@@ -27,8 +27,8 @@ func (s *hubState) bytes() uint64 {
 	n := uint64(unsafe.Sizeof(*s)) + mapEntry
 	if st := s.star; st != nil {
 		n += uint64(unsafe.Sizeof(*st)) + st.tally.bytes()
-		if st.lane != nil {
-			n += st.lane.bytes()
+		if st.edges != nil {
+			n += st.edges.bytes()
 		}
 	}
 	if w := s.window; w != nil {
@@ -40,8 +40,8 @@ func (s *hubState) bytes() uint64 {
 	return n
 }
 
-// bytes returns the memory behind a lane.
-func (l *lane) bytes() uint64 { return uint64(cap(l.entries)) * uint64(unsafe.Sizeof(entry{})) }
+// bytes returns the memory behind a list.
+func (l *timeList) bytes() uint64 { return uint64(cap(l.entries)) * uint64(unsafe.Sizeof(entry{})) }
 
 // bytes returns the memory behind a tally.
 func (t *tally) bytes() uint64 { return uint64(cap(t.sums)) * uint64(unsafe.Sizeof(int128{})) }

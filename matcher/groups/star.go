@@ -12,8 +12,8 @@ import (
 // starState is what is kept of a hub of a star, as of the graph without the staged batch.
 type starState struct {
 	tally
-	next *tally // with the staged batch; nil without one
-	lane *lane  // the edges by ts, if some are listed; nil otherwise
+	next  *tally    // with the staged batch; nil without one
+	edges *timeList // the edges by ts, if some are listed; nil otherwise
 }
 
 // newStar counts the rows of a hub in a view.
@@ -45,23 +45,23 @@ func (b *batch) newStar(hub uint32, which dyngraph.Which) (*starState, error) {
 		st.distinct = uint64(len(seen))
 	}
 	if b.collects {
-		l := newLane(entries)
-		st.lane = &l
+		l := newTimeList(entries)
+		st.edges = &l
 	}
 	return st, err
 }
 
-// starTime returns a ts as it is in the lane of a star: an edge without one comes before all others.
+// starTime returns a ts as it is in the list of a star: an edge without one comes before all others.
 func starTime(ts property.Value) (int64, error) {
 	if ts.IsNull() {
 		return math.MinInt64, nil
 	}
-	return ts.Whole(), near(ts)
+	return ts.Whole(), checkNear(ts)
 }
 
-// stage enters a changed edge into the lane, if there is one.
+// stage enters a changed edge into the list, if there is one.
 func (st *starState) stage(s *search, n *dyngraph.NetEdge, other uint32) error {
-	if st.lane == nil {
+	if st.edges == nil {
 		return nil
 	}
 	ts, err := starTime(s.view.Value(n.Edge, property.TS))
@@ -69,17 +69,17 @@ func (st *starState) stage(s *search, n *dyngraph.NetEdge, other uint32) error {
 		return err
 	}
 	if n.Sign == dyngraph.Inserted {
-		st.lane.enter(entry{ts: ts, edge: uint32(n.Edge), other: other})
-	} else if place, ok := st.lane.find(ts, uint32(n.Edge)); ok {
-		st.lane.leave(place)
+		st.edges.enter(entry{ts: ts, edge: uint32(n.Edge), other: other})
+	} else if place, ok := st.edges.find(ts, uint32(n.Edge)); ok {
+		st.edges.leave(place)
 	}
 	return nil
 }
 
 // listed has a group list what a view has; see batch.listed.
 func (st *starState) listed(b *batch, g *group, which dyngraph.Which) {
-	if st.lane != nil {
-		b.listed(g, st.lane, st.lane.first, st.lane.end(), which)
+	if st.edges != nil {
+		b.listed(g, st.edges, st.edges.first, st.edges.end(), which)
 	}
 }
 
@@ -163,8 +163,8 @@ func (b *batch) joined(which dyngraph.Which, hub, other uint32) (found bool, err
 // settle makes the staged batch final.
 func (st *starState) settle() {
 	st.tally, st.next = *st.next, nil
-	if st.lane != nil {
-		st.lane.settle()
-		st.lane.compact()
+	if st.edges != nil {
+		st.edges.settle()
+		st.edges.compact()
 	}
 }

@@ -12,7 +12,7 @@ import (
 // windowState is what is kept of a hub of a window: its members and its pivots by ts, and the window of the last pivot
 // that was counted.
 type windowState struct {
-	members, pivots lane
+	members, pivots timeList
 	last            *cursor // of the new graph; nil for none
 }
 
@@ -26,7 +26,7 @@ type cursor struct {
 
 // newWindow collects the members and pivots of a hub in a view.
 func (b *batch) newWindow(hub uint32, which dyngraph.Which) (*windowState, error) {
-	collect := func(role *spoke) (lane, error) {
+	collect := func(role *spoke) (timeList, error) {
 		s := b.views[which]
 		var all []entry
 		err := s.eachEdge(role, hub, func(e, other uint32) error {
@@ -34,9 +34,9 @@ func (b *batch) newWindow(hub uint32, which dyngraph.Which) (*windowState, error
 			if !ts.IsNull() {
 				all = append(all, entry{ts: ts.Whole(), edge: e, other: other})
 			}
-			return near(ts)
+			return checkNear(ts)
 		})
-		return newLane(all), err
+		return newTimeList(all), err
 	}
 	w := &windowState{}
 	var err error
@@ -84,7 +84,7 @@ func (b *batch) window(hub uint32, changes []hubChange, o *outcome) error {
 	return wb.eachPivot(func(place int64) (int64, error) { return wb.pivot(place, o) })
 }
 
-// stage enters a changed edge into its lane.
+// stage enters a changed edge into its list.
 func (b *windowBatch) stage(c hubChange) error {
 	n, w := &b.delta.Net[c.order], b.w
 	which := dyngraph.New
@@ -96,7 +96,7 @@ func (b *windowBatch) stage(c hubChange) error {
 		return nil
 	}
 	ts := s.view.Value(n.Edge, property.TS)
-	if err := near(ts); err != nil || ts.IsNull() {
+	if err := checkNear(ts); err != nil || ts.IsNull() {
 		return err
 	}
 	member := c.role == &b.x.shape.member
@@ -123,8 +123,8 @@ func (b *windowBatch) stage(c hubChange) error {
 	return nil
 }
 
-// near refuses a ts beyond farTime.
-func near(ts property.Value) error {
+// checkNear refuses a ts beyond farTime.
+func checkNear(ts property.Value) error {
 	if ts.Whole() < -farTime || ts.Whole() > farTime {
 		return errFar
 	}

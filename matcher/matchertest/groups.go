@@ -157,7 +157,7 @@ func (c *Case) nextStage(rng *rand.Rand, q *matcher.Query) {
 	g.Stages = append(g.Stages, stage)
 }
 
-// clauses deals the edges of a pattern out to clauses: those of a query with paths only where the clauses have few
+// clauses divides the edges of a pattern among clauses. A query with paths is divided only where the clauses have few
 // joins.
 func (c *Case) clauses(rng *rand.Rand, q *matcher.Query) []matcher.MatchClause {
 	all := dealt(q, 1+rng.IntN(min(3, len(q.Edges))))
@@ -204,7 +204,7 @@ func connected(q *matcher.Query) *matcher.Query {
 	return of
 }
 
-// dealt deals the edges of a pattern out to n clauses.
+// dealt divides the edges of a pattern among n clauses.
 func dealt(q *matcher.Query, n int) []matcher.MatchClause {
 	all := make([]matcher.MatchClause, n)
 	for e, of := range q.Edges {

@@ -25,16 +25,16 @@ func mustDiffer(mode matcher.MatchMode, labels []dyngraph.LabelID) []uint32 {
 func edgesMustDiffer(p *matcher.Plan) [][]int {
 	edges := p.Query.Edges
 	lists := make([][]int, len(edges))
-	meet := func(a, b int) bool { return edges[a].SameEnds(edges[b]) }
+	sameImages := func(a, b int) bool { return edges[a].SameEnds(edges[b]) }
 	switch p.Query.MatchMode {
 	case matcher.Homomorphism:
 		return lists
 	case matcher.Trail:
-		meet = func(a, b int) bool { return mayMeet(p, a, b) }
+		sameImages = func(a, b int) bool { return mayMeet(p, a, b) }
 	}
 	for a := range edges {
 		for b := range a {
-			if meet(a, b) {
+			if sameImages(a, b) {
 				lists[a], lists[b] = append(lists[a], b), append(lists[b], a)
 			}
 		}

@@ -1,7 +1,7 @@
-// Package kafka is what reading from Kafka and writing to it share: the options and connections of a client, its
-// retries, the fetch and metadata requests, the names of record headers, and the hash that chooses a partition.
-// The packages below it do the work: source reads, publish writes, admin creates and describes topics, embedded is a
-// single-node log in this process, wire and recordbatch are the protocol's encoding.
+// Package kafka is the client that sources and sinks share: its options, connections and retries, the fetch and
+// metadata requests, the names of record headers, and the hash that chooses a partition. The packages below it do the
+// work: source reads, publish writes, admin creates and describes topics, embedded is a single-node log in this
+// process, wire and recordbatch are the protocol's encoding.
 //
 // In: options with broker addresses, credentials and callbacks (ClientOptions). Out: a Client, with errors that are
 // retried until a context is done, or are Fatal. Whoever made a Client closes it.

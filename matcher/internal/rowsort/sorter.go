@@ -59,7 +59,7 @@ func (s *Sorter) Begin(l *Layout, limit uint64, file *File) {
 		s.buf.words = make([]uint32, 0, n)
 	}
 	s.buf.begin(l)
-	s.bound()
+	s.setRoom()
 }
 
 // Count returns how many rows of the group were added.
@@ -98,7 +98,7 @@ func (s *Sorter) grow(n int) {
 		s.space.data = make([]uint32, n)
 	}
 	s.buf.words = append(s.space.data[:0], s.buf.words...)
-	s.bound()
+	s.setRoom()
 }
 
 // Release gives back the memory for large groups and returns what the sorter began with. It holds no rows any more.
@@ -118,8 +118,8 @@ func (s *Sorter) most() int {
 	return max(min(s.Memory/32, mostRows), prefixWords+2*s.layout.Width())
 }
 
-// bound sets the room from the buffer's size and the limit.
-func (s *Sorter) bound() {
+// setRoom sets the room from the buffer's size and the limit.
+func (s *Sorter) setRoom() {
 	s.room = min(cap(s.buf.words), s.most())
 	if w := uint64(prefixWords + 2*s.layout.Width()); s.limit > 0 && s.limit < 1<<40 &&
 		(2*s.limit+1024)*w < uint64(s.room) {

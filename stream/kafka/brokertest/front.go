@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// StartBehind is Start for a broker with a second listener, at Inner, whose clients it sends to the address front:
-// there a proxy is to listen that hands everything on to Inner.
+// StartBehind is Start for a broker behind a proxy. The broker has a second listener, at Inner, whose clients are told
+// to connect to the address front, where the proxy listens and forwards to Inner.
 func StartBehind(t testing.TB, front string, properties map[string]string) *Broker {
 	t.Helper()
 	b := &Broker{dir: t.TempDir(), lib: findLib(t), inner: fmt.Sprintf("127.0.0.1:%d", FreePorts(t, 1)[0])}

@@ -68,7 +68,7 @@ func (s *TxnSink) Open(
 	return s.progressAt(s.at), nil
 }
 
-// progressAt is what the pipeline is told of a position, whose digest whereToGoOn has read.
+// progressAt returns a position as the pipeline takes it, with the digest that whereToGoOn has read.
 func (s *TxnSink) progressAt(at publishPosition) stream.Progress {
 	return stream.Progress{Stream: s.streamID, Batch: at.batch, Index: at.index, Known: true, Digest: s.digest}
 }
@@ -88,9 +88,9 @@ func newSession() string {
 }
 
 // whereToGoOn reads the progress record and what the output holds behind the committed mark, and decides where
-// publishing goes on. With wait it waits for the end of transactions that are open in them; our own, of a former
-// process, is one of them before the producer is initialised. Without, it refuses only what no record behind them can
-// make good.
+// publishing goes on. With wait it waits until the transactions that are open in both have ended. Before the producer
+// is initialised, a former process of this daemon may have left one open. Without wait, records may still follow: it
+// then refuses only what no further record can repair.
 func (s *TxnSink) whereToGoOn(
 	ctx context.Context,
 	batch uint64,
@@ -104,7 +104,7 @@ func (s *TxnSink) whereToGoOn(
 		}
 	}
 	from := int64(-1)
-	// the record of the mark's batch is the last but those that follow
+	// the last progress record before the committed mark is that of the mark's batch
 	if next := m.Next[s.opt.Progress]; len(next) == 1 {
 		from = next[0] - 1
 	}

@@ -87,7 +87,7 @@ func (s *Source) Seek(ctx context.Context, at stream.Positions) error {
 }
 
 func (s *Source) seek(ctx context.Context, at stream.Positions) error {
-	ctx, stop := s.bound(ctx)
+	ctx, stop := s.untilClosed(ctx)
 	defer stop()
 	had := int32(0)
 	for p := range at {
@@ -447,8 +447,8 @@ func (s *Source) watchPartitions(n int32) {
 	}
 }
 
-// bound returns a context that ends with ctx and with the source.
-func (s *Source) bound(ctx context.Context) (context.Context, func()) {
+// untilClosed returns a context that ends with ctx and with the source.
+func (s *Source) untilClosed(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })
 	return ctx, func() { stop(); cancel(nil) }

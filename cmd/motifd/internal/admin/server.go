@@ -114,7 +114,8 @@ func New(cfg config.Admin, d Daemon, metrics prometheus.Gatherer, log zerolog.Lo
 	return a, nil
 }
 
-// newProbes returns what only reads and tells nothing of the graph: metrics and probes, without TLS and token.
+// newProbes returns the interface with metrics and probes alone. These show nothing of the graph and change nothing, so
+// it needs neither TLS nor a token.
 func newProbes(field, listen string, hosts []string, d Daemon, metrics prometheus.Gatherer,
 	log zerolog.Logger) *Server {
 	a := &Server{field: field, listen: listen, log: log, mux: http.NewServeMux()}
@@ -169,7 +170,7 @@ func (a *Server) Serve(ctx context.Context) error {
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	if err := s.Shutdown(stop); err != nil {
-		_ = s.Close() // whoever is still connected is cut off
+		_ = s.Close() // cuts the connections that are left
 	}
 	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("admin interface: %w", err)
@@ -177,8 +178,8 @@ func (a *Server) Serve(ctx context.Context) error {
 	return nil
 }
 
-// serverLog writes what the HTTP server has to say about connections to the log: a text of its own on standard error
-// would be no JSON.
+// serverLog writes the HTTP server's messages about connections to the log. By default they would go to standard error,
+// not as JSON.
 type serverLog struct{ log zerolog.Logger }
 
 func (l serverLog) Write(line []byte) (int, error) {

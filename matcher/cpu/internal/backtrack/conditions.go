@@ -234,9 +234,9 @@ func (s *Search) fitAll(st *program.Step, f *frame, i int, of uint64) uint64 {
 	return of
 }
 
-// fitting makes a frame of the candidates of the last step, from one to before another, that meet one of the order's
+// admitted makes a frame of the candidates of the last step, from one to before another, that meet one of the order's
 // Conditions by its readings.
-func (s *Search) fitting(st *program.Step, f *frame, from, to, number int) *frame {
+func (s *Search) admitted(st *program.Step, f *frame, from, to, number int) *frame {
 	g, at := &s.fit, s.positions(st, f, from, to, number)
 	g.ent = g.ent[:0]
 	if len(at) == to-from && !st.HasBeside {

@@ -42,7 +42,7 @@ func (s *Search) extendJumping(d int, lo, hi uint32) bool {
 		return false
 	}
 	if f.none || len(f.nbr) == 0 {
-		if s.failed = st.Joined; st.Tested { // a lane may have left out candidates, by edges of any step
+		if s.failed = st.Joined; st.Tested { // a value order may have left out candidates, by edges of any step
 			s.failed = unknown
 		}
 		return true
@@ -55,7 +55,7 @@ func (s *Search) extendJumping(d int, lo, hi uint32) bool {
 	if d+1 == len(s.order.Steps) && !s.pairs {
 		if st.Tested {
 			if !st.MapsFirst {
-				return s.lastFitting(st, f, from, to)
+				return s.lastAdmitted(st, f, from, to)
 			}
 		} else {
 			return s.lastJumping(st, f, from, to)

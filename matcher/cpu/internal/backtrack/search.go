@@ -59,14 +59,14 @@ type Search struct {
 	fails   [matcher.MaxVertices]uint32 // by step that is not simple: likewise, for its images so far
 	// Silence is the request's. pairs tells that matches of the anchor at hand may hold in both views, and have to be
 	// looked at one by one.
-	Silence *matcher.Silence
-	pairs   bool
-	Cap     *Cap                            // of the group, or the request; nil when its rows are not capped
-	left    [1 + matcher.MaxVertices]uint64 // behind a Tested step, or (0) before all: the Conditions that are left
-	held    held
-	fit     frame    // of the last step: the candidates that meet its readings
-	at      []uint32 // scratch: their positions among all
-	lanes   lanes
+	Silence     *matcher.Silence
+	pairs       bool
+	Cap         *Cap                            // of the group, or the request; nil when its rows are not capped
+	left        [1 + matcher.MaxVertices]uint64 // behind a Tested step, or (0) before all: the Conditions that are left
+	held        held
+	fit         frame    // of the last step: the candidates that meet its readings
+	at          []uint32 // scratch: their positions among all
+	valueOrders valueOrders
 }
 
 // NextRequest makes the search ready for another request of the same Search. What it remembers of the graph holds on.
@@ -232,7 +232,7 @@ func (s *Search) extendWithin(d int, lo, hi uint32) bool {
 			return s.lastOf(st, f, from, to)
 		}
 		if !st.MapsFirst {
-			return s.lastFitting(st, f, from, to)
+			return s.lastAdmitted(st, f, from, to)
 		}
 	}
 	f.next, f.end, f.hi, f.counted = from, to, hi, false
@@ -279,14 +279,14 @@ func (s *Search) bindEntry(d int, st *program.Step, f *frame, i int) {
 	}
 }
 
-// lastFitting is lastOf for a step with readings.
-func (s *Search) lastFitting(st *program.Step, f *frame, from, to int) bool {
+// lastAdmitted is lastOf for a step with readings.
+func (s *Search) lastAdmitted(st *program.Step, f *frame, from, to int) bool {
 	for m := f.open; m != 0; m &= m - 1 {
 		if !s.StepBy(to - from) {
 			return false
 		}
 		k := bits.TrailingZeros64(m)
-		fit := s.fitting(st, f, from, to, k)
+		fit := s.admitted(st, f, from, to, k)
 		if !s.last(st, fit, 0, len(fit.nbr), s.order.Variants[k].Forms) {
 			return false
 		}

@@ -19,9 +19,9 @@ type Options struct {
 	// noMemo has suffixes searched each time.
 	NoMemo bool
 	Memo   MemoLimits
-	// LaneLeast is the least length of a list that gets a lane, which is then used whatever it saves; 0 is the
-	// constant.
-	LaneLeast int
+	// ValueOrderLeast is the least length of a list that gets a value order, which is then used whatever it saves; 0 is
+	// the constant.
+	ValueOrderLeast int
 	// TailCounts bounds the counts of the tail of an order; 0 is the constant.
 	TailCounts int
 	// MostFound bounds the matches that a worker counts in 64 bits, unless they were found one by one; 0 is the
@@ -70,7 +70,7 @@ func (s *Search) Attach(h *Shared, stop *atomic.Bool, mode matcher.Want) {
 	if h.Profile != nil {
 		s.profile.orders = map[*program.Order]*Levels{}
 	}
-	s.lanes.drop()
+	s.valueOrders.drop()
 }
 
 // Detach keeps the search's caches for another use, and nothing else.

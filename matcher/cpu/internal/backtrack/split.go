@@ -8,7 +8,7 @@ import (
 	"motifd/matcher/cpu/internal/program"
 )
 
-// Part is what was left of the candidates of one step, given away.
+// Part is a range of the candidates of one step that a worker has given away.
 type Part struct {
 	o      *program.Order
 	sign   dyngraph.Sign

@@ -353,7 +353,7 @@ func (s *Search) intersectVertices(st *program.Step, f *frame) bool {
 	}
 	for k := from; k < n; k++ {
 		p := &f.prefix[k]
-		p.room = s.meet(p.room, st, &f.prefix[k-1], &st.Back[k-1], p, &st.Back[k])
+		p.room = s.intersectPair(p.room, st, &f.prefix[k-1], &st.Back[k-1], p, &st.Back[k])
 		p.nbr, p.plain, p.size, f.prefixes = p.room, true, len(p.room), k+1
 		if p.size == 0 {
 			return true
@@ -379,7 +379,7 @@ func (s *Search) shortestFirst(st *program.Step, f *frame, least int) bool {
 				next = k
 			}
 		}
-		f.nbrs = s.meet(f.nbrs, st, &at, by, &js[next], &st.Back[from+next])
+		f.nbrs = s.intersectPair(f.nbrs, st, &at, by, &js[next], &st.Back[from+next])
 		at, js[next].Done = operand{nbr: f.nbrs, plain: true, size: len(f.nbrs)}, true
 		if at.size == 0 {
 			break
@@ -389,9 +389,9 @@ func (s *Search) shortestFirst(st *program.Step, f *frame, least int) bool {
 	return true
 }
 
-// meet returns the admitted vertices that two operands have in common, in some memory, which may be the shorter one's.
-// by and of are the back edges of their entries.
-func (s *Search) meet(into []dyngraph.VertexID, st *program.Step, a *operand, by *program.BackEdge, b *operand,
+// intersectPair returns the admitted vertices that two operands have in common, in some memory, which may be the
+// shorter one's. by and of are the back edges of their entries.
+func (s *Search) intersectPair(into []dyngraph.VertexID, st *program.Step, a *operand, by *program.BackEdge, b *operand,
 	of *program.BackEdge) []dyngraph.VertexID {
 	if b.size < a.size {
 		a, b, by, of = b, a, of, by

@@ -22,16 +22,16 @@ type component struct {
 
 	// Several leaves are counted together (countLeaves). Other components have a method or are eliminated: next is
 	// mapped first. It is chosen when it is first needed: most anchors end before.
-	leaves    []int
-	method    method       // or nil
-	next      int          // -1 until it is chosen
-	members   uint32       // of next
-	to        *filter      // of next
-	from      []Edge       // from the separator to next
-	met       bool         // their lists were intersected before
-	*prefixes              // of these; nil until then
-	rest      []*component // what remains without next; nil until it is needed
-	leaf      *component   // rest, if it is one leaf without conflicts
+	leaves      []int
+	method      method       // or nil
+	next        int          // -1 until it is chosen
+	members     uint32       // of next
+	to          *filter      // of next
+	from        []Edge       // from the separator to next
+	intersected bool         // their lists were intersected before
+	*prefixes                // of these; nil until then
+	rest        []*component // what remains without next; nil until it is needed
+	leaf        *component   // rest, if it is one leaf without conflicts
 }
 
 // components makes the components of one plan; each worker has its own. Quotients share equal components.
@@ -47,12 +47,12 @@ type components struct {
 
 // quotientComponents makes the components of one quotient.
 type quotientComponents struct {
-	of   *components
-	q    *Quotient
-	all  map[uint32]*component
-	list map[uint32][]*component
-	tops [][]*component // by anchor edge; see anchored
-	near [][]int        // by block: the pattern edges from it to others
+	of       *components
+	q        *Quotient
+	all      map[uint32]*component
+	list     map[uint32][]*component
+	tops     [][]*component // by anchor edge; see anchored
+	crossing [][]int        // by block: the pattern edges from it to others
 }
 
 // newComponents returns the components of a plan. Each is made when it is first used.
@@ -305,16 +305,16 @@ func (ps *quotientComponents) restOf(p *component) []*component {
 func (ps *quotientComponents) growth(v int, mask uint32) int {
 	s, q := ps.of.plan, ps.q
 	edges := s.Pattern.Query.Edges
-	if ps.near == nil {
-		ps.near = make([][]int, len(q.Adj))
+	if ps.crossing == nil {
+		ps.crossing = make([][]int, len(q.Adj))
 		for i, e := range edges {
 			if x, y := q.BlockOf[e.From], q.BlockOf[e.To]; x != y {
-				ps.near[x], ps.near[y] = append(ps.near[x], i), append(ps.near[y], i)
+				ps.crossing[x], ps.crossing[y] = append(ps.crossing[x], i), append(ps.crossing[y], i)
 			}
 		}
 	}
 	g := s.logImages[bits.TrailingZeros32(q.Members[v])]
-	for _, i := range ps.near[v] {
+	for _, i := range ps.crossing[v] {
 		if other := q.BlockOf[edges[i].From] + q.BlockOf[edges[i].To] - v; mask>>other&1 == 0 {
 			g += s.logJoined[i]
 		}

@@ -82,7 +82,7 @@ func (c *Counter) alongAll(u int, to *filter, from []Edge, few []dyngraph.Vertex
 		c.common[c.depth] = few
 	}
 	for k := 0; k < len(ls) && len(few) > 0; k++ {
-		few = c.meet(&c.common[c.depth], few, first, &ls[k])
+		few = c.intersectWith(&c.common[c.depth], few, first, &ls[k])
 		first = nil
 	}
 	if first == nil {
@@ -91,9 +91,11 @@ func (c *Counter) alongAll(u int, to *filter, from []Edge, few []dyngraph.Vertex
 	return c.candidates(&c.common[c.depth], first, admits)
 }
 
-// meet returns those of some vertices that are in a list, too, by admitted edges. They are in the memory of room, where
-// the vertices may be. first is the list of the vertices if some of their edges may not be admitted.
-func (c *Counter) meet(room *[]dyngraph.VertexID, few []dyngraph.VertexID, first, l *edgeList) []dyngraph.VertexID {
+// intersectWith returns those of some vertices that are in a list, too, by admitted edges. They are in the memory of
+// room, where the vertices may be. first is the list of the vertices if some of their edges may not be admitted.
+func (c *Counter) intersectWith(
+	room *[]dyngraph.VertexID, few []dyngraph.VertexID, first, l *edgeList,
+) []dyngraph.VertexID {
 	var at, in []uint32
 	if len(l.nbr) < len(few) {
 		in, at = c.intersect.Of(l.nbr, few)
@@ -116,8 +118,8 @@ func (c *Counter) meet(room *[]dyngraph.VertexID, few []dyngraph.VertexID, first
 func (c *Counter) prefix(p *component) (few []dyngraph.VertexID, known int) {
 	k := p.prefixes
 	switch {
-	case !p.met: // most components are met once
-		p.met = true
+	case !p.intersected: // most components are seen once
+		p.intersected = true
 		return nil, 0
 	case k == nil:
 		k = &prefixes{images: make([]dyngraph.VertexID, len(p.from)), lists: make([][]dyngraph.VertexID, len(p.from)),
@@ -139,7 +141,7 @@ func (c *Counter) prefix(p *component) (few []dyngraph.VertexID, known int) {
 		i := k.known
 		l, before := c.list(k.images[i], &p.from[i]), cap(k.rooms[i])
 		if i > 0 {
-			k.lists[i] = c.meet(&k.rooms[i], k.lists[i-1], nil, &l)
+			k.lists[i] = c.intersectWith(&k.rooms[i], k.lists[i-1], nil, &l)
 		} else if len(l.nbr) <= mostKept {
 			var to admission
 			if c.plan.Images != nil {

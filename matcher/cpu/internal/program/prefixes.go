@@ -44,14 +44,14 @@ type prefixNode struct {
 	from, to int                    // the steps
 	rest     [][]*matcher.Condition // of the steps
 	restKeys []string
-	fits     []fitting // by step
+	filters  []stepFilter // by step
 	ends     []Form
 	branches []*prefixNode
 }
 
-// fitting is what fits a step: data vertices of a label that meet the conditions on them alone and have the
+// stepFilter says which data vertices pass a step: those of a label that meet the conditions on them alone and have the
 // neighbourhood that one of its orders asks for. What more an order asks of it follows from its later steps.
-type fitting struct {
+type stepFilter struct {
 	label   dyngraph.LabelID
 	own     string
 	classes []int
@@ -125,17 +125,17 @@ func (t *prefixTree) pathOf(tag int, p *matcher.Plan, order *matcher.Order, f ca
 		form.Columns[1+vertices+e] = vertices + n
 	}
 	rest, restKeys := restOf(o, at)
-	var fits []fitting
+	var fits []stepFilter
 	for i := range order.Steps {
 		v := order.Steps[i].Vertex
-		fits = append(fits, fitting{p.VertexLabels[v], f.VertexTest(p, v).Key(), []int{f.Class(p, v)},
+		fits = append(fits, stepFilter{p.VertexLabels[v], f.VertexTest(p, v).Key(), []int{f.Class(p, v)},
 			[]candidates.Test{f.Test(p, v)}})
 	}
 	var path []*prefixNode
 	first := &First{p, order}
 	for from, to := 0, 2; from < len(o.Steps); from, to = to, to+1 {
 		path = append(path, &prefixNode{first: first, of: o, from: from, to: to, rest: rest[from:to],
-			restKeys: restKeys[from:to], fits: fits[from:to]})
+			restKeys: restKeys[from:to], filters: fits[from:to]})
 	}
 	path[len(path)-1].ends = []Form{form}
 	return path
@@ -167,20 +167,20 @@ func (n *prefixNode) merge(with *prefixNode) bool {
 		return false
 	}
 	for i := n.from; i < n.to; i++ {
-		x, y := &n.fits[i-n.from], &with.fits[i-n.from]
+		x, y := &n.filters[i-n.from], &with.filters[i-n.from]
 		if x.label != y.label || x.own != y.own || !equalSteps(a.Steps[i], b.Steps[i]) {
 			return false
 		}
 	}
 	for i := n.from; i < n.to; i++ {
 		weaken(a.Steps[i].Readings, b.Steps[i].Readings)
-		n.fits[i-n.from].add(&with.fits[i-n.from])
+		n.filters[i-n.from].add(&with.filters[i-n.from])
 	}
 	return true
 }
 
-// add makes what fits the same step of another order fit, too.
-func (x *fitting) add(y *fitting) {
+// add widens the filter to what passes that of the same step of another order.
+func (x *stepFilter) add(y *stepFilter) {
 	for k, c := range y.classes {
 		if !slices.Contains(x.classes, c) {
 			x.classes, x.tests = append(x.classes, c), append(x.tests, y.tests[k])
@@ -188,8 +188,8 @@ func (x *fitting) add(y *fitting) {
 	}
 }
 
-// widen makes a step of the node one for all that fits.
-func (n *prefixNode) widen(x *fitting, s *Step, keys *ListKeys) {
+// widen makes a step of the node one for all that its filter passes.
+func (n *prefixNode) widen(x *stepFilter, s *Step, keys *ListKeys) {
 	if len(x.classes) == 1 {
 		return
 	}
@@ -243,7 +243,7 @@ func equalLimits(a, b []Limit) bool {
 	})
 }
 
-// weaken makes bounds the weaker of two. What their orders ask for remains met.
+// weaken makes bounds the weaker of two, so that what either order accepts is still accepted.
 func weaken(a, b []Reading) {
 	for i := range a {
 		for _, all := range [2][2][][]Limit{{a[i].Limits, b[i].Limits}, {a[i].Beside, b[i].Beside}} {
@@ -271,7 +271,7 @@ func (t *prefixTree) finish(n *prefixNode, parent *Order) {
 		}
 	}
 	for i, s := range n.of.Steps[n.from:n.to] {
-		n.widen(&n.fits[i], &s, t.keys)
+		n.widen(&n.filters[i], &s, t.keys)
 		s.Slot = t.slots
 		t.slots++
 		o.Steps = append(o.Steps, s)

@@ -114,7 +114,7 @@ func (g *generator) next() int {
 // byLabel makes the candidates of a pattern vertex of all data vertices of its label.
 func (g *generator) byLabel(u int) {
 	g.Filter.Each(g.plan, u, func(v dyngraph.VertexID) {
-		if g.needs[u].met(g.g, v) {
+		if g.needs[u].satisfiedBy(g.g, v) {
 			g.enter(v, u)
 		}
 	})
@@ -140,7 +140,7 @@ func (g *generator) byEdges(u int, around uint64) bool {
 		if g.looked++; g.looked%pollEvery == 0 && g.stop() {
 			return false
 		}
-		if g.look(v, u, around) {
+		if g.explore(v, u, around) {
 			for _, c := range g.found {
 				g.enter(c.v, c.u)
 			}
@@ -151,9 +151,9 @@ func (g *generator) byEdges(u int, around uint64) bool {
 	return true
 }
 
-// look finds what may be the images of a pattern vertex's neighbours among those of its candidate v. It reports false
-// if one of them has none.
-func (g *generator) look(v dyngraph.VertexID, u int, around uint64) bool {
+// explore finds what may be the images of a pattern vertex's neighbours among those of its candidate v. It reports
+// false if one of them has none.
+func (g *generator) explore(v dyngraph.VertexID, u int, around uint64) bool {
 	g.found = g.found[:0]
 	for i := range g.kinds {
 		k := &g.kinds[i]
@@ -167,7 +167,7 @@ func (g *generator) look(v dyngraph.VertexID, u int, around uint64) bool {
 			l := g.view.Label(w)
 			for r := others & around; r != 0; r &= r - 1 {
 				t := bits.TrailingZeros64(r)
-				if matcher.LabelFits(g.plan.VertexLabels[t], l) && g.needs[t].met(g.g, w) &&
+				if matcher.LabelFits(g.plan.VertexLabels[t], l) && g.needs[t].satisfiedBy(g.g, w) &&
 					g.Filter.MayFit(g.plan, t, w) {
 					seen |= 1 << t
 					g.found = append(g.found, candidate{w, t})

@@ -29,7 +29,7 @@ type Kept struct {
 	same  []int    // by pattern vertex: the first one that has the same bits in every round, in any graph
 	bits  []uint64 // keptWords words a vertex, two rounds a word
 
-	queue, spare []look // of the pass at hand, or the next one
+	queue, spare []recheck // of the pass at hand, or the next one
 	lacks        [1 << lackBits]lack
 	found        [perRound]support // by pattern vertex: of the vertex at hand
 
@@ -37,14 +37,15 @@ type Kept struct {
 	Candidates []int
 	// Reads is how many entries of the graph were read.
 	Reads uint64
-	// Met tells that data vertices have become candidates of two pattern vertices that had none in common when the last
-	// Space was made of it: that one does not hold any more.
-	Met    bool
-	common []uint64 // by pattern vertex: those that have a candidate in common with it, or had when a Space was made
+	// NewlyCommon tells that data vertices have become candidates of two pattern vertices that had none in common when
+	// the last Space was made of it: that one does not hold any more.
+	NewlyCommon bool
+	// common has, by pattern vertex, those that have a candidate in common with it, or had when a Space was made.
+	common []uint64
 }
 
-// look is what is to be looked at again at a vertex: pattern vertices whose bits may come or go, in whatever round.
-type look struct {
+// recheck is what is to be looked at again at a vertex: pattern vertices whose bits may come or go, in whatever round.
+type recheck struct {
 	v     dyngraph.VertexID
 	asked uint32
 }
@@ -192,7 +193,7 @@ func (k *Kept) note(old, now uint64) {
 	}
 	for m := now; m != 0; m &= m - 1 {
 		u := bits.TrailingZeros64(m)
-		k.Met = k.Met || now&^k.common[u]&uint64(k.plan.MustDiffer[u]) != 0
+		k.NewlyCommon = k.NewlyCommon || now&^k.common[u]&uint64(k.plan.MustDiffer[u]) != 0
 		k.common[u] |= now
 	}
 }
@@ -238,7 +239,7 @@ func (k *Kept) seen(kd *kind, v dyngraph.VertexID, asked uint64) (seen roundBits
 // ask notes that bits of a vertex may come or go.
 func (k *Kept) ask(v dyngraph.VertexID, asked uint64) {
 	if asked != 0 {
-		k.queue = append(k.queue, look{v, uint32(asked)})
+		k.queue = append(k.queue, recheck{v, uint32(asked)})
 	}
 }
 
@@ -281,7 +282,7 @@ func (k *Kept) settle(stop func() bool) bool {
 		q := k.queue
 		k.queue, k.spare = k.spare[:0], q
 		if len(q) > 1 { // hubs are there many times
-			slices.SortFunc(q, func(x, y look) int { return cmp.Compare(x.v, y.v) })
+			slices.SortFunc(q, func(x, y recheck) int { return cmp.Compare(x.v, y.v) })
 		}
 		for len(q) > 0 {
 			x := q[0]
@@ -391,7 +392,7 @@ func (x *roundBits) changing(come, gone *roundBits) (asked uint64) {
 func (k *Kept) IsEmpty() bool { return slices.Contains(k.Candidates, 0) }
 
 // Space returns the bits as a Space, which reads them as they are when it is asked. Its numbers are of now, and it
-// holds until Met is set. It returns nil when stop, which is asked now and then, is true.
+// holds until NewlyCommon is set. It returns nil when stop, which is asked now and then, is true.
 func (k *Kept) Space(stop func() bool) *Space {
 	m := &maker{Space: &Space{Filter: k.f, plan: k.plan}, g: k.g, kinds: k.kinds, stop: stop}
 	m.bits = make([]uint64, k.vertices())
@@ -406,7 +407,7 @@ func (k *Kept) Space(stop func() bool) *Space {
 	copy(m.same, k.same) // whatever else has the same candidates now
 	m.bits, m.kept = nil, k
 	copy(k.common, m.common)
-	k.Met = false
+	k.NewlyCommon = false
 	return m.Space
 }
 

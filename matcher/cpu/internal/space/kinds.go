@@ -10,7 +10,8 @@ import (
 	"motifd/matcher/internal/truths"
 )
 
-// kind is a kind of data edges, as one end sees them: what several pattern edges ask for alike.
+// kind is a set of data edges as one of their ends sees them: directions, labels and a test. Pattern edges that ask for
+// the same share a kind.
 type kind struct {
 	dirs   []dyngraph.Dir
 	labels []dyngraph.LabelID // nil for any
@@ -90,7 +91,8 @@ func (k *kind) joined(set uint64) (of uint64) {
 	return of
 }
 
-// keep returns the bits of a set that neighbours along edges of the kind support which have the bits seen.
+// keep returns those pattern vertices of a set that have support along edges of the kind. seen has the bits of all
+// neighbours along these edges.
 func (k *kind) keep(set, seen uint64) uint64 {
 	for m := set & k.wants; m != 0; m &= m - 1 {
 		if u := bits.TrailingZeros64(m); k.others[u]&^seen != 0 {
@@ -100,15 +102,15 @@ func (k *kind) keep(set, seen uint64) uint64 {
 	return set
 }
 
-// keepMany returns the bits of a set of pattern vertices that have, along edges of the kind, as many neighbours as the
-// pattern vertex has. around are the candidate bits of the neighbours.
+// keepMany returns those pattern vertices of a set for which a data vertex has enough neighbours along edges of the
+// kind: as many with a bit as the pattern vertex has neighbours. around are the candidate bits of its neighbours.
 func (k *kind) keepMany(set uint64, around []uint64) uint64 {
 	for m := set & k.wants; m != 0; m &= m - 1 {
 		u := bits.TrailingZeros64(m)
 		of := k.others[u]
 		missing := bits.OnesCount64(of)
 		if missing == 1 {
-			continue // keep has seen to it
+			continue // keep has tested it
 		}
 		for _, x := range around {
 			if x&of != 0 {
@@ -127,8 +129,8 @@ func (k *kind) keepMany(set uint64, around []uint64) uint64 {
 // degrees are the least numbers of edges of an image: outgoing, incoming, and of both together.
 type degrees struct{ out, in, all int }
 
-// met reports whether a data vertex has at least these numbers of edges. Edges of the staged batch count, too.
-func (d *degrees) met(g *dyngraph.Graph, v dyngraph.VertexID) bool {
+// satisfiedBy reports whether a data vertex has at least these numbers of edges. Edges of the staged batch count, too.
+func (d *degrees) satisfiedBy(g *dyngraph.Graph, v dyngraph.VertexID) bool {
 	out, in := g.Degree(v, dyngraph.Out), 0
 	if g.Directed() {
 		in = g.Degree(v, dyngraph.In)

@@ -92,14 +92,14 @@ func (s *Space) IsEmpty() bool { return slices.Contains(s.Candidates, 0) }
 // maker makes a space.
 type maker struct {
 	*Space
-	g       *dyngraph.Graph
-	kinds   []kind
-	dirty   []dyngraph.VertexID // their semi-joins are to be made again
-	isDirty []uint64            // the same, by data vertex, 64 to a word
-	near    near
-	around  []uint64 // candidate bits of the neighbours of a vertex
-	left    int      // entries that may still be read
-	stop    func() bool
+	g             *dyngraph.Graph
+	kinds         []kind
+	dirty         []dyngraph.VertexID // their semi-joins are to be made again
+	isDirty       []uint64            // the same, by data vertex, 64 to a word
+	neighborsKept keptNeighbors
+	around        []uint64 // candidate bits of the neighbours of a vertex
+	left          int      // entries that may still be read
+	stop          func() bool
 }
 
 // rounds bounds what semi-joins read, as a multiple of what one round of them reads at most; they may read leastReads
@@ -119,15 +119,15 @@ type Limits struct {
 	Round int
 	// Reads is the most that semi-joins read: the fixed point may be far. 0 is a multiple of a round.
 	Reads int
-	// Near is how many neighbours are kept for later rounds. 0 is a million.
-	Near int
+	// Neighbors is how many neighbours are kept for later rounds. 0 is a million.
+	Neighbors int
 }
 
 // Make makes the space of a plan that the filter serves. It returns nil when stop, which is asked now and then, is
 // true.
 func Make(g *dyngraph.Graph, f *candidates.Filter, p *matcher.Plan, limits Limits, stop func() bool) *Space {
 	m := &maker{Space: &Space{Filter: f, plan: p}, g: g, kinds: kindsOf(p, f), left: limits.Reads, stop: stop}
-	m.near.most = cmp.Or(limits.Near, mostNear)
+	m.neighborsKept.most = cmp.Or(limits.Neighbors, mostKept)
 	if !m.generate() {
 		return nil
 	}
@@ -153,7 +153,7 @@ func (m *maker) refine() *Space {
 	if m.left == 0 {
 		m.left = leastReads + rounds*m.Round
 	}
-	m.near.at = make([]uint32, len(m.bits))
+	m.neighborsKept.at = make([]uint32, len(m.bits))
 	if !m.join() || !m.sum() {
 		return nil
 	}

@@ -2,13 +2,13 @@ package space
 
 import "motifd/dyngraph"
 
-// mostNear is how many neighbours are kept, in entries of four bytes, unless Limits say otherwise. Those of the
+// mostKept is how many neighbours are kept, in entries of four bytes, unless Limits say otherwise. Those of the
 // vertices beyond are read from the graph each time.
-const mostNear = 1 << 20
+const mostKept = 1 << 20
 
-// near keeps the neighbours of data vertices that had a candidate bit when they were read first. Most neighbours have
-// none, and bits are only taken away, so that semi-joins read a vertex's edges once.
-type near struct {
+// keptNeighbors keeps the neighbours of data vertices that had a candidate bit when they were read first. Most
+// neighbours have none, and bits are only taken away, so that semi-joins read a vertex's edges once.
+type keptNeighbors struct {
 	at      []uint32 // by data vertex: 1 + the number of its first span, 0 for none; nil to keep none
 	ends    []uint32 // of the spans, one behind the other, of the kinds of a vertex one behind the other
 	entries []dyngraph.VertexID
@@ -20,19 +20,19 @@ type near struct {
 // neighbors returns the neighbours of a vertex along edges of a kind, the i-th one, that had a candidate bit when they
 // were read first. They are valid until the next call for another vertex.
 func (m *maker) neighbors(v dyngraph.VertexID, i int) []dyngraph.VertexID {
-	n := &m.near
+	n := &m.neighborsKept
 	span := n.first(v)
 	if span < 0 {
 		span = m.read(v)
 	}
 	span += i
-	near := n.entries[n.end(span):n.ends[span]]
-	m.left -= len(near)
-	return near
+	found := n.entries[n.end(span):n.ends[span]]
+	m.left -= len(found)
+	return found
 }
 
 // first returns the number of a vertex's first span, or -1.
-func (n *near) first(v dyngraph.VertexID) int {
+func (n *keptNeighbors) first(v dyngraph.VertexID) int {
 	if n.last == v && len(n.ends) > n.kept {
 		return n.kept
 	}
@@ -43,7 +43,7 @@ func (n *near) first(v dyngraph.VertexID) int {
 }
 
 // end returns where the entries of the spans before one end.
-func (n *near) end(span int) uint32 {
+func (n *keptNeighbors) end(span int) uint32 {
 	if span == 0 {
 		return 0
 	}
@@ -52,7 +52,7 @@ func (n *near) end(span int) uint32 {
 
 // read reads a vertex's neighbours, and returns the number of its first span.
 func (m *maker) read(v dyngraph.VertexID) int {
-	n := &m.near
+	n := &m.neighborsKept
 	n.ends, n.entries = n.ends[:n.kept], n.entries[:n.end(n.kept)]
 	keep := n.at != nil && len(n.entries) < n.most
 	for i := range m.kinds {
@@ -78,7 +78,7 @@ func (m *maker) readKind(k *kind, v dyngraph.VertexID) {
 				m.left -= len(nbrs)
 				for at, w := range nbrs {
 					if m.bits[w] != 0 && (k.test == nil || m.Truths().Either(k.test, ents[at])) {
-						m.near.entries = append(m.near.entries, w)
+						m.neighborsKept.entries = append(m.neighborsKept.entries, w)
 					}
 				}
 			}

@@ -6,9 +6,9 @@ import (
 	"sort"
 )
 
-// lane holds the edges of a hub that can be the images of a spoke, by ts: a second order beside that of neighbours
+// timeList holds the edges of a hub that can be the images of a spoke, by ts: a second order beside that of neighbours
 // (DESIGN A16, A19). Places count from the first entry that it ever had; they stay when entries leave at the front.
-type lane struct {
+type timeList struct {
 	entries []entry
 	first   int64   // place of entries[0]
 	dead    int     // entries that are gone, but for those at the front
@@ -38,19 +38,19 @@ func (e *entry) compare(f *entry) int {
 	return cmp.Or(cmp.Compare(e.ts, f.ts), cmp.Compare(e.edge, f.edge))
 }
 
-// newLane sorts entries.
-func newLane(entries []entry) lane {
+// newTimeList sorts entries.
+func newTimeList(entries []entry) timeList {
 	slices.SortFunc(entries, func(a, b entry) int { return a.compare(&b) })
-	return lane{entries: entries}
+	return timeList{entries: entries}
 }
 
 // end is the place behind the last entry.
-func (l *lane) end() int64 { return l.first + int64(len(l.entries)) }
+func (l *timeList) end() int64 { return l.first + int64(len(l.entries)) }
 
-func (l *lane) at(place int64) *entry { return &l.entries[place-l.first] }
+func (l *timeList) at(place int64) *entry { return &l.entries[place-l.first] }
 
 // from returns the place of the first entry of a ts or a later one.
-func (l *lane) from(ts int64) int64 {
+func (l *timeList) from(ts int64) int64 {
 	n := len(l.entries)
 	if n > 0 && l.entries[n-1].ts < ts {
 		return l.end() // most often
@@ -59,7 +59,7 @@ func (l *lane) from(ts int64) int64 {
 }
 
 // insert adds an entry, and returns its place; last tells that it is the last one.
-func (l *lane) insert(e entry) (place int64, last bool) {
+func (l *timeList) insert(e entry) (place int64, last bool) {
 	n := len(l.entries)
 	if n == 0 || l.entries[n-1].compare(&e) <= 0 {
 		l.entries = append(l.entries, e)
@@ -71,7 +71,7 @@ func (l *lane) insert(e entry) (place int64, last bool) {
 }
 
 // enter adds an entry that the staged batch inserts, and reports whether it is the last one.
-func (l *lane) enter(e entry) (last bool) {
+func (l *timeList) enter(e entry) (last bool) {
 	e.state = inNew
 	place, last := l.insert(e)
 	if !last {
@@ -86,13 +86,13 @@ func (l *lane) enter(e entry) (last bool) {
 }
 
 // leave notes that the staged batch deletes an entry.
-func (l *lane) leave(place int64) {
+func (l *timeList) leave(place int64) {
 	l.at(place).state = inOld
 	l.changed = append(l.changed, place)
 }
 
 // find returns the place of an edge's version that is there, and whether there is one.
-func (l *lane) find(ts int64, edge uint32) (int64, bool) {
+func (l *timeList) find(ts int64, edge uint32) (int64, bool) {
 	for place := l.from(ts); place < l.end() && l.at(place).ts == ts; place++ {
 		if e := l.at(place); e.edge == edge && e.state == inBoth {
 			return place, true
@@ -102,7 +102,7 @@ func (l *lane) find(ts int64, edge uint32) (int64, bool) {
 }
 
 // settle makes what the staged batch did final, and drops what is gone at the front.
-func (l *lane) settle() {
+func (l *timeList) settle() {
 	for _, place := range l.changed {
 		switch e := l.at(place); e.state {
 		case inNew:
@@ -121,7 +121,7 @@ func (l *lane) settle() {
 }
 
 // compact drops what is gone, and reports whether places have changed.
-func (l *lane) compact() bool {
+func (l *timeList) compact() bool {
 	if l.dead <= len(l.entries)/4 {
 		return false
 	}

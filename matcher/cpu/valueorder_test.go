@@ -13,9 +13,9 @@ import (
 	"motifd/stream/tempfile"
 )
 
-// TestA16LanesFindTheSame: with a lane for every list a search finds what it finds without lanes, in as many steps. The
-// batches insert, delete and replace edges, and revise vertices.
-func TestA16LanesFindTheSame(t *testing.T) {
+// TestA16ValueOrdersFindTheSame: with a value order for every list a search finds what it finds without value orders,
+// in as many steps. The batches insert, delete and replace edges, and revise vertices.
+func TestA16ValueOrdersFindTheSame(t *testing.T) {
 	matchertest.NotUnderRace(t, "TestS7AnyNumberOfThreadsPutsOutTheSame has the threads")
 	narrowed, rows, several := uint64(0), 0, false
 	seen := func() bool {
@@ -26,7 +26,7 @@ func TestA16LanesFindTheSame(t *testing.T) {
 		threads := 1 + rng.IntN(3)
 		without, with := New(Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}),
 			New(Options{Threads: threads, TempFiles: tempfile.In(t.TempDir())})
-		with.shared.Options.LaneLeast = 1
+		with.shared.Options.ValueOrderLeast = 1
 		x := matchertest.NewBenchOf(t, c.Graph(), plan.New(), c.Queries, without, with)
 		for _, batch := range c.Batches {
 			x.Stage(batch)
