@@ -3,6 +3,9 @@ package dyngraph
 // Entries returns the number of adjacency entries: of every edge of the old graph and of the new one, its two.
 func (g *Graph) Entries() int { return g.adj.n }
 
+// Leaves returns the number of leaves of the packed memory array.
+func (g *Graph) Leaves() int { return g.adj.leaves() }
+
 // RowLabel returns the edge label of a row of Leaf.
 func RowLabel(row uint64) LabelID { return labelOf(row) }
 

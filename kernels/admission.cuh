@@ -62,10 +62,10 @@ FN bool admitsAlong(const Graph& g, u32 net, const Step& st, const Back& b, u32 
 // hasLabel reports whether a slot in the range of a back edge has its label.
 FN bool hasLabel(const Graph& g, const Back& b, u32 slot) {
     if (among(b.label)) {
-        u32 label = edgeLabel(g, g.row[slot]);
+        u32 label = edgeLabel(g, rowAt(g, slot));
         return nextLabel(g, b.label, label) == label;
     }
-    return b.dir != kEither || b.label == kAnyLabel || edgeLabel(g, g.row[slot]) == b.label;
+    return b.dir != kEither || b.label == kAnyLabel || edgeLabel(g, rowAt(g, slot)) == b.label;
 }
 
 // admitsSlot reports whether the data edge in a slot in the range of a back edge may be its image.
@@ -75,7 +75,7 @@ FN bool admitsSlot(const Graph& g, u32 net, const Back& b, u32 slot) {
 
 // rankOf returns the rank of a slot of vertex u among the edges that join u and w: by source, then label.
 FN u32 rankOf(const Graph& g, u32 u, u32 w, u32 slot) {
-    u64 row = g.row[slot];
+    u64 row = rowAt(g, slot);
     return (dirOfRow(row) ^ (u > w)) << 31 | edgeLabel(g, row);
 }
 

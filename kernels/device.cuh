@@ -49,6 +49,7 @@ FN u32 vote(bool x) { return __ballot_sync(kAll, x); }
 FN u32 shuffle(u32 x, u32 lane) { return __shfl_sync(kAll, x, lane); }
 FN u32 shuffleXor(u32 x, u32 mask) { return __shfl_xor_sync(kAll, x, mask); }
 FN u32 popcount(u32 x) { return __popc(x); }
+FN u32 popcount(u64 x) { return __popcll(x); }
 FN u32 lowestBit(u32 x) { return __ffs(x) - 1; }
 FN u32 add(u32* a, u32 x) { return atomicAdd(a, x); }
 FN u64 add(u64* a, u64 x) { return atomicAdd(a, x); }
@@ -69,6 +70,7 @@ FN u32 vote(bool x) { return __nvvm_vote_ballot_sync(kAll, x); }
 FN u32 shuffle(u32 x, u32 lane) { return __nvvm_shfl_sync_idx_i32(kAll, x, lane, 31); }
 FN u32 shuffleXor(u32 x, u32 mask) { return __nvvm_shfl_sync_bfly_i32(kAll, x, mask, 31); }
 FN u32 popcount(u32 x) { return __builtin_popcount(x); }
+FN u32 popcount(u64 x) { return __builtin_popcountll(x); }
 FN u32 lowestBit(u32 x) { return __builtin_ctz(x); }
 FN u32 add(u32* a, u32 x) { return __nvvm_atom_add_gen_i((int*)a, x); }
 FN u64 add(u64* a, u64 x) { return __nvvm_atom_add_gen_ll((long long*)a, x); }

@@ -5,6 +5,9 @@
 // that would be too full or too empty, climb to the smallest window of leaves whose density is within its limits;
 // spread the entries of each window evenly, a block for each.
 //
+// A leaf also has, at its end, the row of each run of entries with one row (DESIGN A26). The slots of a leaf in use are
+// those of its entries and of these rows; limits of density are of slots in use.
+//
 // Every leaf has a fence: the entries of the leaf before are below it, and those of the leaf are not. Fences change
 // only when a window is spread. They are adjacent in memory, so a search for a leaf reads little. The fence of leaf 0
 // is the lowest possible.
@@ -14,11 +17,14 @@
 
 // Sizes are what fits the 48 KiB of shared memory that a block may have on every device; not tuned otherwise.
 constexpr u32 kThreads = 256;             // threads of a block of each kernel here
-constexpr u32 kMinLeaf = 5, kMaxLeaf = 59;  // entries: 0.08 and 0.92 of the slots (GAMMA section V-C)
+// 0.08 and 0.92 of the slots (GAMMA section V-C): the least number of entries, and the most slots in use
+constexpr u32 kMinLeaf = 5, kMaxLeaf = 59;
 constexpr u32 kTop = 1024;                // fences in shared memory during locate: 12 KiB
 constexpr u32 kWide = 12;                 // a block spreads windows of up to 1 << kWide leaves
 constexpr u32 kInShared = 2048;           // maximum entries that it spreads in shared memory: 32 KiB
 constexpr u32 kTile = 2048;               // elements of a block in a scan: 8 for each thread
+constexpr u32 kPiece = 2048;              // maximum entries that a block lays out in a new array
+constexpr u32 kFullness = 63;             // percent of the slots of a new array that are in use
 
 constexpr u32 kOut = 1u << 31;  // in a kind: the operation removes the edge; of a staged one, the batch deletes it
 
@@ -56,17 +62,22 @@ struct GpmaControl {
     u32 segments;  // number of windows to spread
     u32 rebuild;   // 1: the array must be rewritten, and holds only a part of the batch until then
     u32 scratch;   // number of entries of scratch in use
-    u32 unused[3];
+    u32 leaves;    // for weigh: number of leaves that the entries in scratch are to have
+    u32 unused[2];
 };
 
-// Slots are the columns of the array: row, nbr and ent by slot, the others by leaf. count is the number of entries of a
-// leaf before the batch, will the number after it.
+constexpr u32 kClimbs = 1u << 31;  // in used, see Slots: the leaf climbs, and its operations are not merged
+
+// Slots are the columns of the array: nbr and ent by slot, the others by leaf. count is the number of entries of a leaf
+// before the batch, will the number after it, used the number of slots in use after it: at most, of leaves that climb.
+// runs marks the positions at which runs begin.
 struct Slots {
-    u64* row;
     u32* nbr;
     u32* ent;
     u32* count;
     u32* will;
+    u32* used;
+    u64* runs;
     u64* fenceRow;
     u32* fenceNbr;
     u32 leaves, unused;
@@ -110,13 +121,15 @@ struct Gpma {
     u32 force;        // 1: rewrite the array
     u32 again;        // 1: locate is repeated; the numbers of entries are already correct
     u32 scratchSize;
-    u32 entries;       // for fill and a rewrite: number of entries of the array
-    u32 from, to;      // for fill: the range of entries in scratch
+    u32 least, most;   // entries of the array, beyond which it is rewritten
+    u32 from, to;      // for fill and gather: the range of entries in scratch
     u32 whole;         // for spans: 1: all leaves; 2: and degrees
     u32 wide;          // 1: keys of more than 64 bits: sort by neighbour, then by row
     u32 nbrBits;       // bits of a kind for the neighbour's label
     u32 nbrUsed;       // how many of these the labels use
-    u32 first;         // for fill: the vertex of the first entry in scratch
+    u32 first;         // for kinds: the vertex of the first entry in scratch
+    u32 leaf;          // for fill: the first leaf to write
+    u32 sorted;        // for weigh and fill: 1: the entries in scratch are in the order of sortedVal
     const u32* label;  // by vertex
 };
 LAYOUT_gpma
@@ -153,9 +166,23 @@ FN void window(u32 level, u32 i, u32 leaves, u32& a, u32& b) {
     b = end < leaves ? (u32)end : leaves;
 }
 
-// within reports whether the density of n entries in a number of leaves is within the limits of a level.
-FN bool within(const Gpma& p, u32 level, u32 leaves, u32 n) {
-    u64 have = (u64)n * 100 * p.height, slots = (u64)leaves * kLeaf;
+// rowIn returns the row of the entry at a position of a leaf with these runs.
+FN u64 rowIn(const Slots& a, u32 leaf, u64 runs, u32 position) {
+    u32 slot = rowSlot(leaf * kLeaf + position, runs);
+    return (u64)a.ent[slot] << 32 | a.nbr[slot];
+}
+
+// putRow writes the row of the run that begins at a position of a leaf with these runs.
+FN void putRow(const Slots& a, u32 leaf, u64 runs, u32 position, u64 row) {
+    u32 slot = rowSlot(leaf * kLeaf + position, runs);
+    a.nbr[slot] = (u32)row;
+    a.ent[slot] = (u32)(row >> 32);
+}
+
+// within reports whether the density of a number of leaves with n entries, in used slots, is within the limits of a
+// level.
+FN bool within(const Gpma& p, u32 level, u32 leaves, u32 n, u32 used) {
+    u64 have = (u64)used * 100 * p.height, slots = (u64)leaves * kLeaf;
     return have <= (92 * p.height - 8 * level) * slots && have >= (8 * p.height + 34 * level) * slots &&
         n >= leaves * kMinLeaf;
 }

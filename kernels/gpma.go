@@ -44,13 +44,14 @@ func KindOf(label, nbrLabel uint32, nbrBits int) uint32 {
 // rewritten before it is read.
 type UpdateStatus struct {
 	Entries, Pending, Segments, Rebuild, Scratch uint32
-	_                                            [3]uint32
+	Leaves                                       uint32 // that RunUpdateWeigh has added
+	_                                            [2]uint32
 }
 
 // Slots are the columns of the array.
 type Slots struct {
-	Row, Nbr, Ent, Count, Will, FenceRow, FenceNbr Ptr
-	Leaves, _                                      uint32
+	Nbr, Ent, Count, Will, Used, Runs, FenceRow, FenceNbr Ptr
+	Leaves, _                                             uint32
 }
 
 // Update has the parameters of the kernels of an update: Gpma of gpma.cuh.
@@ -61,9 +62,8 @@ type Update struct {
 	Range, Base, Pending, Segment, Mark                           Ptr
 	ScratchRow, ScratchNbr, ScratchEnt, Tile, Control             Ptr
 	Ops, Settle, Abort, StagedFrom, Keys, Dirs, IDBits, LabelBits uint32
-	Height, Stamp, Force, Again, ScratchSize, Entries, From, To   uint32
-	Whole, Wide, NbrBits, NbrUsed                                 uint32
-	First, _                                                      uint32
+	Height, Stamp, Force, Again, ScratchSize, Least, Most         uint32
+	From, To, Whole, Wide, NbrBits, NbrUsed, First, Leaf, Sorted  uint32
 	Label                                                         Ptr
 }
 
@@ -74,8 +74,13 @@ const (
 	OpSize      = 20
 )
 
-// scanTile is kTile of gpma.cuh.
-const scanTile = 2048
+// scanTile is kTile of gpma.cuh, piece its kPiece, and Fullness its kFullness: percent of the slots of a new array that
+// are in use.
+const (
+	scanTile = 2048
+	piece    = 2048
+	Fullness = 63
+)
 
 // RankMost is the maximum number of keys that gpmarank sorts, by counting in one launch. Not tuned.
 const RankMost = 8192
@@ -84,6 +89,9 @@ const RankMost = 8192
 func ScanTiles(leaves, keys int) int {
 	return (leaves+scanTile-1)/scanTile + (keys+scanTile-1)/scanTile
 }
+
+// Pieces returns the number of pieces in which a number of entries is laid out: each in leaves of its own.
+func Pieces(entries int) int { return (entries + piece - 1) / piece }
 
 // RunUpdateKeys launches gpmakeys.
 func RunUpdateKeys(q Queue, p *Update) error { return runFlat(q, "gpmakeys", int(p.Ops), p) }
@@ -118,26 +126,32 @@ func RunUpdateSpans(q Queue, p *Update) error {
 	return runFlat(q, "gpmaspans", n*warp, p)
 }
 
-// RunUpdateRebuild launches gpmatile, gpmascan and gpmascatter.
-func RunUpdateRebuild(q Queue, p *Update) error {
+// RunUpdateScan launches gpmatile and gpmascan.
+func RunUpdateScan(q Queue, p *Update) error {
 	tiles := ScanTiles(int(p.A.Leaves), int(p.Keys))
-	for _, k := range []struct {
-		name string
-		n    int
-	}{{"gpmatile", tiles * flatThreads}, {"gpmascan", tiles * flatThreads},
-		{"gpmascatter", max(int(p.A.Leaves)*warp, int(p.B.Leaves))}} {
-		if err := runFlat(q, k.name, k.n, p); err != nil {
-			return err
-		}
+	if err := runFlat(q, "gpmatile", tiles*flatThreads, p); err != nil {
+		return err
 	}
-	return nil
+	return runFlat(q, "gpmascan", tiles*flatThreads, p)
+}
+
+// RunUpdateGather launches gpmagather.
+func RunUpdateGather(q Queue, p *Update) error {
+	return runFlat(q, "gpmagather", max(int(p.A.Leaves)*warp, int(p.Keys)), p)
+}
+
+// RunUpdateWeigh launches gpmaweigh.
+func RunUpdateWeigh(q Queue, p *Update) error {
+	return runFlat(q, "gpmaweigh", Pieces(int(p.To-p.From))*flatThreads, p)
 }
 
 // RunUpdateKinds launches gpmakinds.
 func RunUpdateKinds(q Queue, p *Update) error { return runFlat(q, "gpmakinds", int(p.To-p.From), p) }
 
 // RunUpdateFill launches gpmafill.
-func RunUpdateFill(q Queue, p *Update) error { return runFlat(q, "gpmafill", int(p.To-p.From), p) }
+func RunUpdateFill(q Queue, p *Update) error {
+	return runFlat(q, "gpmafill", Pieces(int(p.To-p.From))*flatThreads, p)
+}
 
 func runFlat(q Queue, kernel string, n int, p *Update) error {
 	return q.Launch(kernel, flat(q, n), flatThreads, BytesOf(p))

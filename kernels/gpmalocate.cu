@@ -34,15 +34,16 @@ FN u32 leafOf(const Gpma& p, const Top& top, u32 tops, u32 stride, u64 row, u32 
 // positionIn returns the number of entries of a leaf below (row, nbr), and whether the next entry is (row, nbr).
 FN u32 positionIn(const Gpma& p, u32 leaf, u64 row, u32 nbr, bool& found) {
     u32 first = leaf * kLeaf, lo = 0, hi = p.a.count[leaf], n = hi;
+    u64 runs = p.a.runs[leaf];
     while (lo < hi) {
         u32 mid = (lo + hi) / 2;
-        u64 r = p.a.row[first + mid];
+        u64 r = rowIn(p.a, leaf, runs, mid);
         if (r < row || (r == row && p.a.nbr[first + mid] < nbr))
             lo = mid + 1;
         else
             hi = mid;
     }
-    found = lo < n && p.a.row[first + lo] == row && p.a.nbr[first + lo] == nbr;
+    found = lo < n && rowIn(p.a, leaf, runs, lo) == row && p.a.nbr[first + lo] == nbr;
     return lo;
 }
 

@@ -21,16 +21,17 @@ FN void spansOf(const Gpma& p, u32 leaf, u32 from) {
     u32 n = p.a.count[leaf], first = leaf * kLeaf, before = 0;
     if (n <= from) from = n > 0 ? n - 1 : 0;
     if (n == 0) return;  // the only leaf
-    u64 left = kNoRow, right = kNoRow;
+    u64 left = kNoRow, right = kNoRow, runs = p.a.runs[leaf];
     if (leaf > 0) {
-        before = first - kLeaf + p.a.count[leaf - 1] - 1;
-        left = p.a.row[before];
+        u32 last = p.a.count[leaf - 1] - 1;
+        before = first - kLeaf + last;
+        left = rowIn(p.a, leaf - 1, p.a.runs[leaf - 1], last);
     }
-    if (leaf + 1 < p.a.leaves) right = p.a.row[first + kLeaf];
+    if (leaf + 1 < p.a.leaves) right = rowIn(p.a, leaf + 1, 1, 0);
     for (u32 at = from + laneId(); at < from + (n - from + kWarp - 1) / kWarp * kWarp; at += kWarp) {
-        u64 row = at < n ? p.a.row[first + at] : kNoRow;
-        u64 last = at >= n ? kNoRow : at > 0 ? p.a.row[first + at - 1] : left;
-        u64 next = at + 1 < n ? p.a.row[first + at + 1] : right;
+        u64 row = at < n ? rowIn(p.a, leaf, runs, at) : kNoRow;
+        u64 last = at >= n ? kNoRow : at > 0 ? rowIn(p.a, leaf, runs, at - 1) : left;
+        u64 next = at + 1 < n ? rowIn(p.a, leaf, runs, at + 1) : right;
         bool begins = at < n && (last == kNoRow || sideOf(last) != sideOf(row));
         if (begins) beginsAt(p, first + at, row);
         if (at < n && (next == kNoRow || sideOf(next) != sideOf(row))) endsAt(p, first + at, row);

@@ -1,5 +1,6 @@
 // gpmaspread spreads the entries of windows evenly and applies the operations, a block for each window. It gathers the
 // entries in shared memory, or in scratch if they are many.
+#include "gpmalay.cuh"
 #include "gpmamove.cuh"
 
 struct Spread {
@@ -43,18 +44,19 @@ FN void spread(const Gpma& p, Spread& s, Segment seg) {
     u32* ent = n > kInShared ? p.scratchEnt + s.scratch : s.ent;
     for (u32 leaf = a + warpInBlock(); leaf < b; leaf += kThreads / kWarp) {
         u32 have = p.a.count[leaf];
-        OpRange r = have != p.a.will[leaf] ? p.range[leaf] : OpRange{0, 0};  // other leaves have been merged
+        u64 runs = p.a.runs[leaf];
+        OpRange r = p.a.used[leaf] & kClimbs ? p.range[leaf] : OpRange{0, 0};  // other leaves have been merged
         for (u32 position = laneId(); position < have; position += kWarp) {
             u32 to = movesTo(p, leaf, r, position);
             if (to == kNone) continue;
-            row[to] = p.a.row[leaf * kLeaf + position];
+            row[to] = rowIn(p.a, leaf, runs, position);
             nbr[to] = p.a.nbr[leaf * kLeaf + position];
             ent[to] = p.a.ent[leaf * kLeaf + position];
         }
     }
     for (u32 i = s.from + threadInBlock(); i < s.to; i += kThreads) {
         u32 leaf = p.at[i];
-        if (!(p.info[i] & kEnters) || p.a.count[leaf] == p.a.will[leaf]) continue;
+        if (!(p.info[i] & kEnters) || !(p.a.used[leaf] & kClimbs)) continue;
         u64 r;
         u32 w;
         Op o = entryOf(p, i, r, w);
@@ -64,22 +66,8 @@ FN void spread(const Gpma& p, Spread& s, Segment seg) {
         ent[to] = o.ent;
     }
     blockSync();
-    for (u32 leaf = a + warpInBlock(); leaf < b; leaf += kThreads / kWarp) {
-        u32 from = shareOf(n, leaf - a, b - a), end = shareOf(n, leaf - a + 1, b - a);
-        for (u32 i = from + laneId(); i < end; i += kWarp) {
-            u32 slot = leaf * kLeaf + i - from;
-            p.a.row[slot] = row[i];
-            p.a.nbr[slot] = nbr[i];
-            p.a.ent[slot] = ent[i];
-        }
-        if (laneId() == 0) {
-            p.a.count[leaf] = p.a.will[leaf] = end - from;
-            if (leaf > a) {
-                p.a.fenceRow[leaf] = row[from];
-                p.a.fenceNbr[leaf] = nbr[from];
-            }
-        }
-    }
+    Entries e{row, nbr, ent, nullptr, n};
+    layOut(p.a, e, s.sums, p.base + a, slotsOf(s.sums, e), a, b, a);
 }
 
 KERNEL(gpmaspread, Gpma, kThreads) {

@@ -175,7 +175,7 @@ beside() {
 # checked are the tests that compute-sanitizer watches; of those of the array it watches the races apart, as they have
 # no locks.
 checked='Test(P2(BackendsAgree|LooseEdges)|S12BlocksOfMatches|NoRowIsFoundTwice)$'
-array='TestA9DeviceArray'
+array='TestA(9DeviceArray|26Rows)'
 
 # each TOOL: compute-sanitizer watches one case after the other, each in a process of its own and for LIMIT seconds at
 # most. The log ends with the cases that were cut off, and those that failed.
@@ -250,7 +250,7 @@ check kernels ./kernels.test -test.run 'Sort|Streams' -test.count 5 -test.bench 
 check cpu-against-gpu few "${CASES:-200}" TestP2BackendsAgree$
 check conditions few "${CONDITIONS:-60}" 'TestS17Device(TestsConditions|ComputesExactly|ComputesAsTheCPU)$'
 check negations few "${NEGATIONS:-60}" 'TestS25(DeviceTestsNegationsOfOneEdge|CoreOnTheDevice)$'
-check device-array arrays "${ARRAYS:-40}" TestA9DeviceArray
+check device-array arrays "${ARRAYS:-40}" "$array"
 check blocks-of-matches few "${BLOCKS:-40}" TestS12BlocksOfMatches$
 check parallel-edges few "${LOOSE:-40}" 'Test(P2BackendsAgreeOnParallelEdges|A17DeviceCountsParallelEdges)$'
 check loose-edges few "${LOOSE:-40}" TestP2LooseEdges$

@@ -3,7 +3,7 @@
 #pragma once
 #include "device.cuh"
 
-constexpr u32 kLeaf = 64;             // slots of a leaf; its entries are at its beginning
+constexpr u32 kLeaf = 64;             // slots of a leaf; its entries are at its beginning, its rows at its end
 constexpr u32 kStaged = 1u << 31;     // in an entry: the batch inserts or deletes the edge
 constexpr u32 kDeleted = 1u << 31;    // in an order: the batch deletes the edge
 constexpr u32 kReplaced = 1u << 30;   // in an order: the batch replaces the edge; the order is that of the new version
@@ -81,10 +81,10 @@ struct Where {
 
 // Graph is the device's graph, and which part of it a search sees.
 struct Graph {
-    const u64* row;     // by slot: vertex, direction, kind
-    const u32* nbr;     // by slot
-    const u32* ent;     // by slot: edge, and kStaged
+    const u32* nbr;     // by slot; of a row: direction and kind
+    const u32* ent;     // by slot: edge, and kStaged; of a row: the vertex
     const u32* count;   // by leaf: entries
+    const u64* runs;    // by leaf: the positions at which runs of entries of one row begin
     // The fence of a leaf is (row, neighbour): above the entries of the leaf before, and not above its own.
     const u64* fenceRow;
     const u32* fenceNbr;
@@ -120,6 +120,14 @@ FN u32 edgeLabel(const Graph& g, u64 row) { return kindOfRow(row) >> g.nbrBits; 
 FN u64 rowTo(const Graph& g, u64 row, u32 w) {
     return row >> g.nbrBits << g.nbrBits | nbrPart(g.label[w], g.nbrBits);
 }
+
+// rowSlot returns the slot that has the row of the entry in a slot, in a leaf with these runs (DESIGN A26).
+FN u32 rowSlot(u32 slot, u64 runs) {
+    return (slot | (kLeaf - 1)) + 1 - popcount(runs & (~(u64)0 >> (kLeaf - 1 - slot % kLeaf)));
+}
+
+// rowAt returns the row of an entry without the vertex, which a search knows.
+FN u64 rowAt(const Graph& g, u32 slot) { return g.nbr[rowSlot(slot, g.runs[slot / kLeaf])]; }
 
 // sideOf returns the vertex and direction of a row as one number.
 FN u64 sideOf(u64 row) { return row >> 31; }

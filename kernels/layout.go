@@ -38,10 +38,10 @@ const (
 // Graph is the device's copy of the graph. Bits has Words words by vertex. Sees and Old say which part of it a search
 // sees; Old is 1 for the view before the batch.
 type Graph struct {
-	Row, Nbr, Ent, Count, FenceRow, FenceNbr, Span, Order, Bits, Label Ptr
-	Words, Dirs, NbrBits                                               uint32
-	Sees, Old, _                                                       uint32
-	Where                                                              Where
+	Nbr, Ent, Count, Runs, FenceRow, FenceNbr, Span, Order, Bits, Label Ptr
+	Words, Dirs, NbrBits                                                uint32
+	Sees, Old, _                                                        uint32
+	Where                                                               Where
 }
 
 // Where is what conditions on edges, and those on several elements, read: Words has Stride words by edge. First come

@@ -74,8 +74,9 @@ var sources = []source{
 			{"Destination", Destination{}},
 			{"RowGather", rowGather{}}}},
 	{name: "gpma.cuh",
-		values: []value{{"kThreads", flatThreads}, {"kTile", scanTile}, {"kOut", Out}, {"kStays", Stays}},
-		sizes:  []value{{"OpRange", RangeSize}, {"Segment", SegmentSize}, {"Op", OpSize}},
+		values: []value{{"kThreads", flatThreads}, {"kTile", scanTile}, {"kPiece", piece}, {"kFullness", Fullness},
+			{"kOut", Out}, {"kStays", Stays}},
+		sizes: []value{{"OpRange", RangeSize}, {"Segment", SegmentSize}, {"Op", OpSize}},
 		types: []shared{{"Op", Op{}}, {"NetEdge", Net{}}, {"GpmaControl", UpdateStatus{}}, {"Slots", Slots{}},
 			{"Gpma", Update{}}}},
 }

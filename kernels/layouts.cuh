@@ -63,10 +63,10 @@
     ASSERT_FIELD(Where, vertexPresence, 44, 4); \
     ASSERT_FIELD(Where, vertexValues, 48, 4); \
     ASSERT_SIZE(Graph, 160); \
-    ASSERT_FIELD(Graph, row, 0, 8); \
-    ASSERT_FIELD(Graph, nbr, 8, 8); \
-    ASSERT_FIELD(Graph, ent, 16, 8); \
-    ASSERT_FIELD(Graph, count, 24, 8); \
+    ASSERT_FIELD(Graph, nbr, 0, 8); \
+    ASSERT_FIELD(Graph, ent, 8, 8); \
+    ASSERT_FIELD(Graph, count, 16, 8); \
+    ASSERT_FIELD(Graph, runs, 24, 8); \
     ASSERT_FIELD(Graph, fenceRow, 32, 8); \
     ASSERT_FIELD(Graph, fenceNbr, 40, 8); \
     ASSERT_FIELD(Graph, span, 48, 8); \
@@ -318,6 +318,8 @@
 #define LAYOUT_gpma \
     ASSERT_VALUE(kThreads, 256); \
     ASSERT_VALUE(kTile, 2048); \
+    ASSERT_VALUE(kPiece, 2048); \
+    ASSERT_VALUE(kFullness, 63); \
     ASSERT_VALUE(kOut, 2147483648); \
     ASSERT_VALUE(kStays, 2147483648); \
     ASSERT_SIZE(OpRange, 8); \
@@ -339,61 +341,66 @@
     ASSERT_FIELD(GpmaControl, segments, 8, 4); \
     ASSERT_FIELD(GpmaControl, rebuild, 12, 4); \
     ASSERT_FIELD(GpmaControl, scratch, 16, 4); \
-    ASSERT_SIZE(Slots, 64); \
-    ASSERT_FIELD(Slots, row, 0, 8); \
-    ASSERT_FIELD(Slots, nbr, 8, 8); \
-    ASSERT_FIELD(Slots, ent, 16, 8); \
-    ASSERT_FIELD(Slots, count, 24, 8); \
-    ASSERT_FIELD(Slots, will, 32, 8); \
-    ASSERT_FIELD(Slots, fenceRow, 40, 8); \
-    ASSERT_FIELD(Slots, fenceNbr, 48, 8); \
-    ASSERT_FIELD(Slots, leaves, 56, 4); \
-    ASSERT_SIZE(Gpma, 416); \
-    ASSERT_FIELD(Gpma, a, 0, 64); \
-    ASSERT_FIELD(Gpma, b, 64, 64); \
-    ASSERT_FIELD(Gpma, span, 128, 8); \
-    ASSERT_FIELD(Gpma, degree, 136, 8); \
-    ASSERT_FIELD(Gpma, order, 144, 8); \
-    ASSERT_FIELD(Gpma, net, 152, 8); \
-    ASSERT_FIELD(Gpma, op, 160, 8); \
-    ASSERT_FIELD(Gpma, before, 168, 8); \
-    ASSERT_FIELD(Gpma, staged, 176, 8); \
-    ASSERT_FIELD(Gpma, key, 184, 8); \
-    ASSERT_FIELD(Gpma, val, 192, 8); \
-    ASSERT_FIELD(Gpma, sortedKey, 200, 8); \
-    ASSERT_FIELD(Gpma, sortedVal, 208, 8); \
-    ASSERT_FIELD(Gpma, at, 216, 8); \
-    ASSERT_FIELD(Gpma, info, 224, 8); \
-    ASSERT_FIELD(Gpma, sum, 232, 8); \
-    ASSERT_FIELD(Gpma, range, 240, 8); \
-    ASSERT_FIELD(Gpma, base, 248, 8); \
-    ASSERT_FIELD(Gpma, pending, 256, 8); \
-    ASSERT_FIELD(Gpma, segment, 264, 8); \
-    ASSERT_FIELD(Gpma, mark, 272, 8); \
-    ASSERT_FIELD(Gpma, scratchRow, 280, 8); \
-    ASSERT_FIELD(Gpma, scratchNbr, 288, 8); \
-    ASSERT_FIELD(Gpma, scratchEnt, 296, 8); \
-    ASSERT_FIELD(Gpma, tile, 304, 8); \
-    ASSERT_FIELD(Gpma, control, 312, 8); \
-    ASSERT_FIELD(Gpma, ops, 320, 4); \
-    ASSERT_FIELD(Gpma, settle, 324, 4); \
-    ASSERT_FIELD(Gpma, abort, 328, 4); \
-    ASSERT_FIELD(Gpma, stagedFrom, 332, 4); \
-    ASSERT_FIELD(Gpma, keys, 336, 4); \
-    ASSERT_FIELD(Gpma, dirs, 340, 4); \
-    ASSERT_FIELD(Gpma, idBits, 344, 4); \
-    ASSERT_FIELD(Gpma, labelBits, 348, 4); \
-    ASSERT_FIELD(Gpma, height, 352, 4); \
-    ASSERT_FIELD(Gpma, stamp, 356, 4); \
-    ASSERT_FIELD(Gpma, force, 360, 4); \
-    ASSERT_FIELD(Gpma, again, 364, 4); \
-    ASSERT_FIELD(Gpma, scratchSize, 368, 4); \
-    ASSERT_FIELD(Gpma, entries, 372, 4); \
-    ASSERT_FIELD(Gpma, from, 376, 4); \
-    ASSERT_FIELD(Gpma, to, 380, 4); \
-    ASSERT_FIELD(Gpma, whole, 384, 4); \
-    ASSERT_FIELD(Gpma, wide, 388, 4); \
-    ASSERT_FIELD(Gpma, nbrBits, 392, 4); \
-    ASSERT_FIELD(Gpma, nbrUsed, 396, 4); \
-    ASSERT_FIELD(Gpma, first, 400, 4); \
-    ASSERT_FIELD(Gpma, label, 408, 8);
+    ASSERT_FIELD(GpmaControl, leaves, 20, 4); \
+    ASSERT_SIZE(Slots, 72); \
+    ASSERT_FIELD(Slots, nbr, 0, 8); \
+    ASSERT_FIELD(Slots, ent, 8, 8); \
+    ASSERT_FIELD(Slots, count, 16, 8); \
+    ASSERT_FIELD(Slots, will, 24, 8); \
+    ASSERT_FIELD(Slots, used, 32, 8); \
+    ASSERT_FIELD(Slots, runs, 40, 8); \
+    ASSERT_FIELD(Slots, fenceRow, 48, 8); \
+    ASSERT_FIELD(Slots, fenceNbr, 56, 8); \
+    ASSERT_FIELD(Slots, leaves, 64, 4); \
+    ASSERT_SIZE(Gpma, 440); \
+    ASSERT_FIELD(Gpma, a, 0, 72); \
+    ASSERT_FIELD(Gpma, b, 72, 72); \
+    ASSERT_FIELD(Gpma, span, 144, 8); \
+    ASSERT_FIELD(Gpma, degree, 152, 8); \
+    ASSERT_FIELD(Gpma, order, 160, 8); \
+    ASSERT_FIELD(Gpma, net, 168, 8); \
+    ASSERT_FIELD(Gpma, op, 176, 8); \
+    ASSERT_FIELD(Gpma, before, 184, 8); \
+    ASSERT_FIELD(Gpma, staged, 192, 8); \
+    ASSERT_FIELD(Gpma, key, 200, 8); \
+    ASSERT_FIELD(Gpma, val, 208, 8); \
+    ASSERT_FIELD(Gpma, sortedKey, 216, 8); \
+    ASSERT_FIELD(Gpma, sortedVal, 224, 8); \
+    ASSERT_FIELD(Gpma, at, 232, 8); \
+    ASSERT_FIELD(Gpma, info, 240, 8); \
+    ASSERT_FIELD(Gpma, sum, 248, 8); \
+    ASSERT_FIELD(Gpma, range, 256, 8); \
+    ASSERT_FIELD(Gpma, base, 264, 8); \
+    ASSERT_FIELD(Gpma, pending, 272, 8); \
+    ASSERT_FIELD(Gpma, segment, 280, 8); \
+    ASSERT_FIELD(Gpma, mark, 288, 8); \
+    ASSERT_FIELD(Gpma, scratchRow, 296, 8); \
+    ASSERT_FIELD(Gpma, scratchNbr, 304, 8); \
+    ASSERT_FIELD(Gpma, scratchEnt, 312, 8); \
+    ASSERT_FIELD(Gpma, tile, 320, 8); \
+    ASSERT_FIELD(Gpma, control, 328, 8); \
+    ASSERT_FIELD(Gpma, ops, 336, 4); \
+    ASSERT_FIELD(Gpma, settle, 340, 4); \
+    ASSERT_FIELD(Gpma, abort, 344, 4); \
+    ASSERT_FIELD(Gpma, stagedFrom, 348, 4); \
+    ASSERT_FIELD(Gpma, keys, 352, 4); \
+    ASSERT_FIELD(Gpma, dirs, 356, 4); \
+    ASSERT_FIELD(Gpma, idBits, 360, 4); \
+    ASSERT_FIELD(Gpma, labelBits, 364, 4); \
+    ASSERT_FIELD(Gpma, height, 368, 4); \
+    ASSERT_FIELD(Gpma, stamp, 372, 4); \
+    ASSERT_FIELD(Gpma, force, 376, 4); \
+    ASSERT_FIELD(Gpma, again, 380, 4); \
+    ASSERT_FIELD(Gpma, scratchSize, 384, 4); \
+    ASSERT_FIELD(Gpma, least, 388, 4); \
+    ASSERT_FIELD(Gpma, most, 392, 4); \
+    ASSERT_FIELD(Gpma, from, 396, 4); \
+    ASSERT_FIELD(Gpma, to, 400, 4); \
+    ASSERT_FIELD(Gpma, whole, 404, 4); \
+    ASSERT_FIELD(Gpma, wide, 408, 4); \
+    ASSERT_FIELD(Gpma, nbrBits, 412, 4); \
+    ASSERT_FIELD(Gpma, nbrUsed, 416, 4); \
+    ASSERT_FIELD(Gpma, first, 420, 4); \
+    ASSERT_FIELD(Gpma, leaf, 424, 4); \
+    ASSERT_FIELD(Gpma, sorted, 428, 4); \
+    ASSERT_FIELD(Gpma, label, 432, 8);

@@ -6,21 +6,22 @@
 #include "plan.cuh"
 
 // lowerBound returns the first slot from at on (which holds an entry) whose entry is not below a row and neighbour;
-// or end.
+// or end. All slots up to end are of one vertex, which the row is without. It may be beyond the last row of the vertex.
 FN u32 lowerBound(const Graph& g, u32 at, u32 end, u64 row, u32 nbr = 0) {
     u32 lo = at / kLeaf, hi = (end - 1) / kLeaf;
     while (lo < hi) {
         u32 mid = (lo + hi + 1) / 2;
-        if (below(g.fenceRow[mid], g.fenceNbr[mid], row, nbr))
+        if (below((u32)g.fenceRow[mid], g.fenceNbr[mid], row, nbr))
             lo = mid;
         else
             hi = mid - 1;
     }
     u32 i = lo * kLeaf < at ? at : lo * kLeaf;
     u32 stop = leafEnd(g, lo, end), j = stop;
+    u64 runs = g.runs[lo];
     while (i < j) {
         u32 mid = i + (j - i) / 2; // the sum may not fit
-        if (below(g.row[mid], g.nbr[mid], row, nbr))
+        if (below(g.nbr[rowSlot(mid, runs)], g.nbr[mid], row, nbr))
             i = mid + 1;
         else
             j = mid;
@@ -39,8 +40,8 @@ FN Range labelsOf(const Graph& g, u32 v, u32 dir, u32 first, u32 last, u32 nbrLa
         after = (last << g.nbrBits) + (1u << g.nbrBits);
     }
     if (s.begin == s.end || s.last < kind || s.first >= after) return Range{0, 0};
-    u32 begin = s.first >= kind ? s.begin : lowerBound(g, s.begin, s.end, rowOf(v, dir, kind));
-    u32 end = s.last < after ? s.end : lowerBound(g, begin, s.end, rowOf(v, dir, 0) + after);
+    u32 begin = s.first >= kind ? s.begin : lowerBound(g, s.begin, s.end, rowOf(0, dir, kind));
+    u32 end = s.last < after ? s.end : lowerBound(g, begin, s.end, rowOf(0, dir, 0) + after);
     return Range{begin, end};
 }
 
@@ -86,9 +87,9 @@ FN Range reach(const Graph& g, u32 v, const Back& b) {
 
 // slotAmong returns the slot of neighbour w in a range of one label and several kinds, or kNone.
 FN u32 slotAmong(const Graph& g, Range r, u32 w) {
-    u64 row = rowTo(g, g.row[r.begin], w);
+    u64 row = rowTo(g, rowAt(g, r.begin), w);
     u32 i = lowerBound(g, r.begin, r.end, row, w);
-    return i < r.end && g.row[i] == row && g.nbr[i] == w ? i : kNone;
+    return i < r.end && rowAt(g, i) == row && g.nbr[i] == w ? i : kNone;
 }
 
 // slotOf returns the slot of neighbour w in a range of one label, and of one kind unless nbrLabel is kAnyLabel; or
@@ -127,9 +128,9 @@ FN u32 entryTo(const Graph& g, u32 v, const Back& b, u32 w) {
     Span s = g.span[v * g.dirs + b.dir];
     u32 kind = kindOf(b.label, b.nbrLabel == kAnyLabel ? g.label[w] : b.nbrLabel, g.nbrBits);
     if (s.begin == s.end || kind < s.first || kind > s.last) return kNone;
-    u64 row = rowOf(v, b.dir, kind);
+    u64 row = rowOf(0, b.dir, kind);
     u32 i = lowerBound(g, s.begin, s.end, row, w);
-    return i < s.end && g.row[i] == row && g.nbr[i] == w ? g.ent[i] : kNone;
+    return i < s.end && rowAt(g, i) == row && g.nbr[i] == w ? g.ent[i] : kNone;
 }
 
 // nextImage returns the first slot in [at, end) with the label and neighbour w, or end. The slots belong to one vertex.
@@ -140,7 +141,7 @@ FN u32 nextImage(const Graph& g, u32 at, u32 end, u32 label, u32 w) {
             at = (at / kLeaf + 1) * kLeaf;
             continue;
         }
-        u64 row = g.row[at];
+        u64 row = rowAt(g, at);
         u32 want = among(label) ? nextLabel(g, label, edgeLabel(g, row)) : label;
         if (label != kAnyLabel && edgeLabel(g, row) != want) {
             u64 next = row - kindOfRow(row) + (want << g.nbrBits); // of this direction
@@ -149,7 +150,7 @@ FN u32 nextImage(const Graph& g, u32 at, u32 end, u32 label, u32 w) {
         }
         u64 to = rowTo(g, row, w);
         at = lowerBound(g, at, end, to, w);
-        if (at == end || (g.row[at] == to && g.nbr[at] == w)) return at;
+        if (at == end || (rowAt(g, at) == to && g.nbr[at] == w)) return at;
         at = lowerBound(g, at, end, ((row >> g.nbrBits) + 1) << g.nbrBits);
     }
     return end;

@@ -53,6 +53,7 @@ type sizeCmd struct {
 	Timestamps bool   `help:"Edges have timestamps."`
 	Conditions bool   `help:"Queries have conditions."`
 	Counts     bool   `help:"Queries have counts or exists."`
+	Kinds      uint64 `help:"Pairs of labels, edge and neighbour, of a vertex (4)." default:"4" placeholder:"N"`
 	JSON       bool   `name:"json" help:"Write JSON."`
 }
 
@@ -133,7 +134,7 @@ func (c *sizeCmd) graph(cfg *config.Config) *sizing.Graph {
 	g := &sizing.Graph{Edges: uint64(c.Edges), Vertices: uint64(c.Vertices),
 		Directed: cfg.Graph.Directed && !c.Undirected,
 		KeyBytes: c.KeyBytes, IDBytes: c.IDBytes, Timestamps: c.Timestamps, Retention: len(cfg.Graph.Retention) > 0,
-		Conditions: c.Conditions, Counts: c.Counts}
+		Conditions: c.Conditions, Counts: c.Counts, Kinds: c.Kinds}
 	for _, declared := range schema.EdgeDeclarations() {
 		if _, ok := declared[property.TimeName]; ok {
 			g.Timestamps = true

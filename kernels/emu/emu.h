@@ -48,6 +48,7 @@ FN u32 vote(bool x) {
 FN u32 shuffle(u32 x, u32 lane) { return emu::meet(emu::kShuffle, x)[lane % kWarp]; }
 FN u32 shuffleXor(u32 x, u32 mask) { return emu::meet(emu::kShuffleXor, x)[(emu::thread() ^ mask) % kWarp]; }
 FN u32 popcount(u32 x) { return __builtin_popcount(x); }
+FN u32 popcount(u64 x) { return __builtin_popcountll(x); }
 FN u32 lowestBit(u32 x) { return __builtin_ctz(x); }
 
 // To ThreadSanitizer, a compareSwap takes a lock, an exchange gives it back, what is posted goes with what was

@@ -60,9 +60,9 @@ func (b *Backend) Layouts(ctx context.Context) (all [][]uint64, err error) {
 	}
 	for _, s := range b.sides {
 		g, slots := s.mirror.Graph(), s.mirror.Slots()
-		count, row := make([]uint32, slots/kernels.LeafSlots), make([]uint64, slots)
+		count, runs := make([]uint32, slots/kernels.LeafSlots), make([]uint64, slots/kernels.LeafSlots)
 		nbr, ent := make([]uint32, slots), make([]uint32, slots)
-		for _, x := range []fetch{{kernels.Bytes(count), g.Count}, {kernels.Bytes(row), g.Row},
+		for _, x := range []fetch{{kernels.Bytes(count), g.Count}, {kernels.Bytes(runs), g.Runs},
 			{kernels.Bytes(nbr), g.Nbr}, {kernels.Bytes(ent), g.Ent}} {
 			if err := s.dev.Read(x.dst, x.src); err != nil {
 				return nil, err
@@ -70,8 +70,12 @@ func (b *Backend) Layouts(ctx context.Context) (all [][]uint64, err error) {
 		}
 		layout := make([]uint64, 2*slots)
 		for leaf, n := range count {
-			for i := leaf * kernels.LeafSlots; i < leaf*kernels.LeafSlots+int(n); i++ {
-				layout[2*i], layout[2*i+1] = row[i], uint64(nbr[i])<<32|uint64(ent[i])
+			row := (leaf + 1) * kernels.LeafSlots
+			for i := range int(n) {
+				row -= int(runs[leaf] >> i & 1)
+				at := leaf*kernels.LeafSlots + i
+				layout[2*at] = uint64(ent[row])<<32 | uint64(nbr[row])
+				layout[2*at+1] = uint64(nbr[at])<<32 | uint64(ent[at])
 			}
 		}
 		all = append(all, layout)

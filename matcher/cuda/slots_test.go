@@ -73,9 +73,10 @@ func (d *farDevice) launch(q kernels.Queue, kernel string, blocks, threads int, 
 	}
 	g := &p.Graph
 	g.Span = at
-	g.Row, g.Nbr, g.Ent = g.Row-8*far, g.Nbr-4*far, g.Ent-4*far
+	g.Nbr, g.Ent = g.Nbr-4*far, g.Ent-4*far
 	const leaves = far / kernels.LeafSlots
-	g.Count, g.FenceRow, g.FenceNbr = g.Count-4*leaves, g.FenceRow-8*leaves, g.FenceNbr-4*leaves
+	g.Count, g.Runs = g.Count-4*leaves, g.Runs-8*leaves
+	g.FenceRow, g.FenceNbr = g.FenceRow-8*leaves, g.FenceNbr-4*leaves
 	if err := q.Launch(kernel, blocks, threads, kernels.BytesOf(&p)); err != nil {
 		return err
 	}

@@ -19,6 +19,9 @@ type Graph struct {
 	EdgeProperties, VertexProperties uint64
 	Conditions                       bool // queries have conditions on one edge alone
 	Counts                           bool // queries have counts or exists
+	// Kinds is how many pairs of labels, of an edge and of the neighbour, a vertex has in one direction, on average;
+	// 0 is 1.
+	Kinds uint64
 }
 
 // Part is one thing that takes memory: Number times Each bytes.
@@ -102,21 +105,20 @@ func (g *Graph) Disk() []Part {
 // Sizes of the device's array, those of package kernels and of the mirror, which TestDevice holds to what a device
 // takes.
 const (
-	leafSlots  = 64
-	fullness   = 0.63     // of an array when it was written anew
-	workSlots  = 4 << 20  // most slots of the work space of updates
-	loadSlots  = 1 << 20  // most entries that are sorted at a time when the array is loaded
-	mostSpare  = 16 << 20 // most bytes that a buffer has beside what was asked for, a quarter of which it has else
-	deviceRest = 96 << 20 // what does not grow with the graph: stacks, mailboxes and queues of searches
+	leafSlots = 64
+	fullness  = 0.63 // of an array when it was written anew
+	// spareLeaves is the part of a leaf, for each entry, that there are more when the array was loaded.
+	spareLeaves = 0.6 / 2048
+	workSlots   = 4 << 20  // most slots of the work space of updates
+	loadSlots   = 1 << 20  // most entries that are sorted at a time when the array is loaded
+	mostSpare   = 16 << 20 // most bytes that a buffer has beside what was asked for, a quarter of which it has else
+	deviceRest  = 96 << 20 // what does not grow with the graph: stacks, mailboxes and queues of searches
 )
 
 // Device returns what the graph takes in the memory of a GPU. Each of several GPUs takes as much.
 func (g *Graph) Device() []Part {
-	directions := uint64(1)
-	if g.Directed {
-		directions = 2
-	}
-	leaves := uint64(math.Ceil(2 * float64(g.Edges) / (fullness * leafSlots))) // an edge has two entries
+	directions := g.directions()
+	leaves := g.deviceLeaves()
 	slots := leaves * leafSlots
 	var parts []Part
 	spare := uint64(0)
@@ -131,8 +133,8 @@ func (g *Graph) Device() []Part {
 			parts = append(parts, Of(name, number, sum))
 		}
 	}
-	add("slots of the array", slots, 8, 4, 4)
-	add("leaves of the array", leaves, 4, 4, 8, 4, 8, 4, 4, 8, 8)
+	add("slots of the array", slots, 4, 4)
+	add("leaves of the array", leaves, 4, 4, 4, 8, 8, 4, 8, 4, 4, 8, 8)
 	add("orders of edges", g.Edges, 4)
 	add("spans of vertices", g.Vertices*directions, 16, 4)
 	add("labels and candidate bits", g.Vertices, 4, 8)
@@ -147,6 +149,21 @@ func (g *Graph) Device() []Part {
 	return append(parts, Of("spare room of these", 1, float64(spare)), Of("searches", 1, deviceRest))
 }
 
+// directions returns the number of directions that the array tells apart.
+func (g *Graph) directions() uint64 {
+	if g.Directed {
+		return 2
+	}
+	return 1
+}
+
+// deviceLeaves returns the number of leaves of the array: an edge has two entries, each kind of a vertex a row.
+func (g *Graph) deviceLeaves() uint64 {
+	entries := 2 * g.Edges
+	rows := min(entries, g.Vertices*g.directions()*max(g.Kinds, 1))
+	return uint64(math.Ceil(float64(entries+rows)/(fullness*leafSlots) + float64(entries)*spareLeaves))
+}
+
 // MostEdges returns the number of edges of the largest graph that a device of a number of bytes has room for, with as
 // many vertices to an edge as g, and rows (a sixteenth of the device, 8 GiB at most) beside it.
 func (g *Graph) MostEdges(bytes uint64) uint64 {
@@ -155,9 +172,9 @@ func (g *Graph) MostEdges(bytes uint64) uint64 {
 	return uint64(sort.Search(mostSlots, func(n int) bool { // the first number that does not fit, less one
 		at := *g
 		at.Edges, at.Vertices = uint64(n)+1, uint64(perEdge*float64(n+1))
-		return Sum(at.Device()) > room
+		return at.deviceLeaves() > (1<<32-1)/leafSlots || Sum(at.Device()) > room
 	}))
 }
 
-// mostSlots bounds the edges of an array by its 2^32 slots.
-const mostSlots = 63 * (1 << 32) / 200
+// mostSlots is more than the edges of an array may be, by its 2^32 slots.
+const mostSlots = 1 << 31

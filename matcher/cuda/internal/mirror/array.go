@@ -23,6 +23,7 @@ type array struct {
 
 	now     slots
 	entries int
+	written int    // number of entries when the array was last written anew
 	bound   bounds // ids, labels and edges that the array has room for
 	nbrBits int    // bits of a kind for the label of the neighbour
 
@@ -56,12 +57,16 @@ func (b bounds) nbrBits() int { return kernels.NbrBits(b.labels << b.layers) }
 
 // slots holds the columns of an array.
 type slots struct {
-	row, nbr, ent, count, will, fenceRow, fenceNbr device.Buffer
-	leaves                                         int
+	nbr, ent, count, will, used, runs, fenceRow, fenceNbr device.Buffer
+	leaves                                                int
 }
 
 func (s *slots) buffers() []*device.Buffer {
-	return []*device.Buffer{&s.row, &s.nbr, &s.ent, &s.count, &s.will, &s.fenceRow, &s.fenceNbr}
+	return append(s.byLeaf(), &s.nbr, &s.ent)
+}
+
+func (s *slots) byLeaf() []*device.Buffer {
+	return []*device.Buffer{&s.count, &s.will, &s.used, &s.runs, &s.fenceRow, &s.fenceNbr}
 }
 
 // Reserve makes room for a number of leaves. The content is lost. What searches read most for its size comes first: see
@@ -69,14 +74,14 @@ func (s *slots) buffers() []*device.Buffer {
 func (s *slots) Reserve(dev kernels.Device, leaves int) error {
 	const n = kernels.LeafSlots
 	if leaves > math.MaxUint32/n {
-		return &kernels.MemoryError{Wanted: leaves * n * 16,
+		return &kernels.MemoryError{Wanted: leaves * n * 8,
 			Err: fmt.Errorf("a graph of %d leaves is beyond the 2^32 slots of an array", leaves)}
 	}
 	s.leaves = leaves
 	for _, r := range []struct {
 		b    *device.Buffer
 		size int
-	}{{&s.count, 4}, {&s.will, 4}, {&s.fenceRow, 8}, {&s.fenceNbr, 4}, {&s.nbr, 4 * n}, {&s.row, 8 * n},
+	}{{&s.count, 4}, {&s.will, 4}, {&s.used, 4}, {&s.runs, 8}, {&s.fenceRow, 8}, {&s.fenceNbr, 4}, {&s.nbr, 4 * n},
 		{&s.ent, 4 * n}} {
 		r.b.Dev = dev
 		if _, err := r.b.Reserve(r.size * leaves); err != nil {
@@ -90,26 +95,30 @@ func (s *slots) Reserve(dev kernels.Device, leaves int) error {
 func (s *slots) Free() error { return device.FreeAll(s.buffers()) }
 
 func (s *slots) params() kernels.Slots {
-	return kernels.Slots{Row: s.row.Ptr, Nbr: s.nbr.Ptr, Ent: s.ent.Ptr, Count: s.count.Ptr, Will: s.will.Ptr,
-		FenceRow: s.fenceRow.Ptr,
-		FenceNbr: s.fenceNbr.Ptr, Leaves: uint32(s.leaves)}
+	return kernels.Slots{Nbr: s.nbr.Ptr, Ent: s.ent.Ptr, Count: s.count.Ptr, Will: s.will.Ptr, Used: s.used.Ptr,
+		Runs: s.runs.Ptr, FenceRow: s.fenceRow.Ptr, FenceNbr: s.fenceNbr.Ptr, Leaves: uint32(s.leaves)}
 }
 
-// Limits of the density of the whole array: those of the root in DESIGN A9. An array that is rewritten
-// starts midway between them. Those of leaves are in gpma.cuh.
+// Slots in use of the whole array: between rootLow and rootHigh, in percent; when it is written anew, kernels.Fullness.
+// Where the number of rows changes as that of entries does, the number of entries keeps them there. Where it does not,
+// leaves climb to the root. Limits of leaves are in gpma.cuh.
 const (
-	rootLow  = 0.42
-	rootHigh = 0.84
+	rootLow  = 42
+	rootHigh = 84
 )
 
-// leavesFor returns the number of leaves of a rewritten array.
-func leavesFor(entries int) int {
-	const best = (rootLow + rootHigh) / 2 * kernels.LeafSlots
-	leaves := max(1, int(math.Round(float64(entries)/best)))
-	if float64(entries) > rootHigh*kernels.LeafSlots*float64(leaves) {
-		leaves++
+// limits returns the numbers of entries beyond which the array is written anew.
+func (a *array) limits() (least, most int) {
+	if a.now.leaves <= 1 {
+		return 0, kernels.LeafSlots
 	}
-	return leaves
+	return a.written * rootLow / kernels.Fullness, a.written * rootHigh / kernels.Fullness
+}
+
+// leavesFor returns the number of leaves that suffice for entries and rows, which come in a number of parts. The number
+// of leaves of a piece is rounded, and a piece begins with a row of its own; a part may have a small piece.
+func leavesFor(entries, rows, parts int) int {
+	return (entries+rows)*100/(kernels.Fullness*kernels.LeafSlots) + kernels.Pieces(entries)*6/10 + 2*parts + 1
 }
 
 // newArray returns an array without memory; load allocates it.
@@ -215,7 +224,7 @@ func (a *array) reserveOps(ops, staged int) error {
 	}{{&a.op, kernels.OpSize * ops}, {&a.key, 8 * keys}, {&a.val, 4 * keys}, {&a.key2, 8 * keys}, {&a.val2, 4 * keys},
 		{&a.at, 4 * keys}, {&a.info, 4 * keys},
 		{&a.sum, 4 * keys}, {&a.staged[1], kernels.OpSize * staged}, {&a.net, 12 * staged},
-		{&a.tile, 4 * kernels.ScanTiles(a.now.leaves, keys)},
+		{&a.tile, 4 * max(kernels.ScanTiles(a.now.leaves, keys), kernels.Pieces(a.scratch()))},
 		{&a.sortWork, kernels.SortWork(a.dev.Info())}} {
 		if _, err := r.b.Reserve(r.size); err != nil {
 			return err
@@ -248,6 +257,7 @@ func (a *array) reserveOrder() error {
 
 // params returns the parameters that are common to all kernels of an update.
 func (a *array) params() *kernels.Update {
+	least, most := a.limits()
 	return &kernels.Update{A: a.now.params(), Span: a.span.Ptr, Degree: a.degree.Ptr, Order: a.order.Ptr,
 		Net: a.net.Ptr, Op: a.op.Ptr,
 		Before: a.staged[0].Ptr, Staged: a.staged[1].Ptr, Key: a.key.Ptr, Val: a.val.Ptr, At: a.at.Ptr,
@@ -259,7 +269,7 @@ func (a *array) params() *kernels.Update {
 		Dirs:    uint32(a.dirs), IDBits: uint32(bits.Len(uint(a.bound.vertices - 1))),
 		LabelBits: uint32(bits.Len(uint(a.bound.labels<<a.bound.layers - 1))),
 		NbrBits:   uint32(a.nbrBits), NbrUsed: uint32(a.nbrUsed()), Height: uint32(bits.Len(uint(a.now.leaves - 1))),
-		ScratchSize: uint32(a.scratch()), Entries: uint32(a.entries)}
+		ScratchSize: uint32(a.scratch()), Least: uint32(least), Most: uint32(min(most, math.MaxUint32))}
 }
 
 // nbrUsed returns how many of the nbrBits can be set: labels may have fewer bits.

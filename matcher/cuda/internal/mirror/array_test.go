@@ -178,15 +178,28 @@ func entryOrder(a, b mirror.Entry) int {
 	return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(a.Nbr, b.Nbr))
 }
 
+// rows returns the number of rows.
+func (w *twin) rows() int {
+	rows := map[uint64]bool{}
+	for k := range w.entries {
+		rows[k.Row] = true
+	}
+	return len(rows)
+}
+
 func (w *twin) load(t *testing.T, a mirror.Array) {
 	t.Helper()
+	check(t, w.loadWith(a, w.rows()))
+}
+
+func (w *twin) loadWith(a mirror.Array, rows int) error {
 	all, nbrBits := w.sorted(), kernels.NbrBits(w.labels)
 	for i := range all {
 		row := &all[i].Row
 		*row = *row>>31<<31 | *row&(1<<31-1)>>nbrBits
 	}
 	slices.SortFunc(all, entryOrder)
-	check(t, a.Load(len(all), w.vertices, w.labels, w.edges, w.label,
+	return a.Load(len(all), rows, w.vertices, w.labels, w.edges, w.label,
 		func(row []uint64, nbr, ent []uint32) (int, error) {
 			n := 1 + w.rng.IntN(len(row))
 			for i, e := range all[:n] {
@@ -194,7 +207,7 @@ func (w *twin) load(t *testing.T, a mirror.Array) {
 			}
 			all = all[n:]
 			return n, nil
-		}))
+		})
 }
 
 func check(t testing.TB, err error) {
@@ -312,7 +325,7 @@ func TestA9DeviceArray(t *testing.T) {
 		}
 		dev := cudatest.NewDevice(t, rng)
 		a := mirror.NewArray(dev, w.dirs == 2, rng.IntN(3) == 0, []int{0, 100, kernels.RankMost}[rng.IntN(3)],
-			[]int{0, 1, 10, 300}[rng.IntN(4)])
+			[]int{0, 100, 300, 1000}[rng.IntN(4)])
 		defer func() { check(t, a.Free()); check(t, dev.Close()) }()
 		if rng.IntN(2) == 0 {
 			for _, o := range w.batch(rng.IntN(3000), 0) {
@@ -376,7 +389,7 @@ func TestA9DeviceArrayWithFewerLabels(t *testing.T) {
 		w := newTwin(rng, 1<<19, 4)
 		a := mirror.NewArray(dev, w.dirs == 2, false, kernels.RankMost, 0)
 		defer func() { check(t, a.Free()); check(t, dev.Close()) }()
-		check(t, a.Load(0, 1, 1<<30, 1, nil, nil))
+		check(t, a.Load(0, 0, 1, 1<<30, 1, nil, nil))
 		for _, o := range w.batch(3000, 0) {
 			o.Ent &^= kernels.Staged
 			w.put(o)
@@ -384,5 +397,141 @@ func TestA9DeviceArrayWithFewerLabels(t *testing.T) {
 		w.load(t, a)
 		w.compare(t, a)
 		w.play(t, a, 3, func(int) (int, int) { return 1000, 1000 })
+	})
+}
+
+// TestA26RowsTakeSlots has rows that come and go in leaves with an equal number of entries, an array that is full of
+// rows in one part and of entries in another, and more rows than an array was told of when it was loaded.
+func TestA26RowsTakeSlots(t *testing.T) {
+	matchertest.ForSeeds(t, cudatest.Rounds, func(t *testing.T, rng *rand.Rand) {
+		dev := cudatest.NewDevice(t, rng)
+		// Vertices from 100 on have an edge or two; those below have many, and those of one label one row.
+		w := newTwin(rng, 3000, 2)
+		a := mirror.NewArray(dev, w.dirs == 2, false, kernels.RankMost, 0)
+		defer func() { check(t, a.Free()); check(t, dev.Close()) }()
+		stage := func(from, to, label uint32) (kernels.Op, bool) {
+			k := [3]uint32{from, to, label}
+			if _, ok := w.have[k]; ok || from == to || w.dirs == 1 && from > to {
+				return kernels.Op{}, false
+			}
+			e := uint32(w.edges)
+			w.edges++
+			w.have[k] = e
+			w.degree[from]++
+			w.degree[to]++
+			return w.op(from, to, label, e), true
+		}
+		var ops []kernels.Op
+		add := func(n int, from, to func() int) {
+			for range n {
+				if o, ok := stage(uint32(from()), uint32(to()), uint32(rng.IntN(2))); ok {
+					ops = append(ops, o)
+				}
+			}
+		}
+		add(4000, func() int { return rng.IntN(8) }, func() int { return 100 + rng.IntN(1000) })
+		add(1500, func() int { return 1100 + rng.IntN(1900) }, func() int { return 1100 + rng.IntN(1900) })
+		for _, o := range ops {
+			o.Ent &^= kernels.Staged
+			w.put(o)
+		}
+		if err := w.loadWith(a, 0); err != mirror.ErrRows {
+			t.Fatalf("%d rows, of which the array knew none: %v", w.rows(), err)
+		}
+		w.load(t, a)
+		w.compare(t, a)
+		end := mirror.Open
+		for range 8 {
+			ops = nil
+			have := slices.Collect(maps.Keys(w.have))
+			slices.SortFunc(have, func(a, b [3]uint32) int { return slices.Compare(a[:], b[:]) })
+			for range 200 { // an edge goes, one with the other label comes
+				k := have[rng.IntN(len(have))]
+				o := w.op(k[0], k[1], k[2], w.have[k])
+				o.Kind |= kernels.Out
+				if next, ok := stage(k[0], k[1], 1-k[2]); ok {
+					ops = append(ops, o, next)
+				}
+			}
+			for _, o := range ops {
+				w.put(o)
+			}
+			w.staged = ops
+			check(t, a.Update(ops, len(ops), end, w.vertices, w.labels, w.edges))
+			w.compare(t, a)
+			end = mirror.Committed
+			w.settle(true)
+		}
+		check(t, a.Update(nil, 0, end, w.vertices, w.labels, w.edges))
+		w.compare(t, a)
+		check(t, a.Rewrite())
+		c, err := a.Read(0)
+		check(t, err)
+		if full := float64(c.InUse) / float64(a.Leaves()*kernels.LeafSlots); full < 0.58 || full > 0.68 {
+			t.Errorf("%d slots in use, in %d leaves", c.InUse, a.Leaves())
+		}
+	})
+}
+
+// TestA26RowsAloneFillLeaves has batches that leave the number of entries of leaves as it is, and bring rows; and some
+// that bring many rows to one leaf.
+func TestA26RowsAloneFillLeaves(t *testing.T) {
+	matchertest.ForSeeds(t, cudatest.Rounds, func(t *testing.T, rng *rand.Rand) {
+		// The vertices between hubs have no edges at first. Some hundred are in a place.
+		const hubs, apart, gap, targets = 40, 32, 400, 500
+		vertex := func(h int) int { return h*apart + h/(hubs/2)*gap }
+		dev := cudatest.NewDevice(t, rng)
+		w := newTwin(rng, vertex(hubs)+targets, 2)
+		a := mirror.NewArray(dev, w.dirs == 2, false, kernels.RankMost, 0)
+		defer func() { check(t, a.Free()); check(t, dev.Close()) }()
+		var ops []kernels.Op
+		insert := func(from int) bool {
+			k := [3]uint32{uint32(from), uint32(vertex(hubs) + rng.IntN(targets)), 0}
+			if _, ok := w.have[k]; ok {
+				return false
+			}
+			w.have[k] = uint32(w.edges)
+			w.edges++
+			w.degree[k[0]]++
+			w.degree[k[1]]++
+			ops = append(ops, w.op(k[0], k[1], 0, w.have[k]))
+			return true
+		}
+		of := make([][][3]uint32, hubs) // edges
+		for h := range hubs {
+			for range 45 {
+				if insert(vertex(h)) {
+					o := ops[len(ops)-1]
+					of[h] = append(of[h], [3]uint32{o.From, o.To, 0})
+				}
+			}
+		}
+		for _, o := range ops {
+			o.Ent &^= kernels.Staged
+			w.put(o)
+		}
+		w.load(t, a)
+		w.compare(t, a)
+		ops = nil
+		for h := range hubs {
+			for _, k := range of[h][:10+rng.IntN(16)] {
+				o := w.op(k[0], k[1], 0, w.have[k])
+				o.Kind |= kernels.Out
+				delete(w.have, k)
+				ops = append(ops, o)
+				insert(vertex(h) + 1 + rng.IntN(apart-1))
+			}
+		}
+		for range rng.IntN(2) * rng.IntN(gap) {
+			insert(vertex(hubs/2) - 1 - rng.IntN(gap))
+		}
+		for i := range ops {
+			ops[i].Ent &^= kernels.Staged
+			w.put(ops[i])
+		}
+		leaves := a.Leaves()
+		check(t, a.Update(ops, 0, mirror.Open, w.vertices, w.labels, w.edges))
+		w.compare(t, a)
+		t.Logf("%d entries in %d leaves, which were %d; %+v", len(w.entries), a.Leaves(), leaves, a.Status())
 	})
 }

@@ -4,6 +4,7 @@ package mirror
 
 import (
 	"fmt"
+	"math/bits"
 	"runtime"
 
 	"motifd/kernels"
@@ -24,14 +25,17 @@ func NewArray(dev kernels.Device, directed, wide bool, rank, run int) Array {
 	return Array{a}
 }
 
-// Load loads entries of vertices with these labels.
-func (a Array) Load(entries, vertices, labels, edges int, label []uint32,
+// ErrRows is what Load returns for too few rows.
+var ErrRows = errRows
+
+// Load loads entries, of a number of rows, of vertices with these labels.
+func (a Array) Load(entries, rows, vertices, labels, edges int, label []uint32,
 	next func(row []uint64, nbr, ent []uint32) (int, error)) error {
 	of := device.Buffer{Dev: a.a.dev}
 	if err := of.Put(kernels.Bytes(label)); err != nil {
 		return err
 	}
-	err := a.a.load(entries, bounds{vertices: vertices, labels: labels, edges: edges}, of.Ptr, next)
+	err := a.a.load(entries, rows, bounds{vertices: vertices, labels: labels, edges: edges}, of.Ptr, next)
 	if e := of.Free(); err == nil {
 		err = e
 	}
@@ -88,6 +92,7 @@ type Span struct{ Begin, End, First, Last uint32 }
 type Content struct {
 	Entries []Entry
 	Slots   []uint32 // of the entries
+	InUse   int      // slots of entries and rows
 	Span    []Span
 	Degree  []uint32
 	Order   []uint32
@@ -103,15 +108,11 @@ func read[T any](a *array, b *device.Buffer, n int) ([]T, error) {
 // Read returns the content and checks what holds of every array: order, density, fences.
 func (a Array) Read(net int) (c Content, err error) {
 	s := &a.a.now
-	row, err := read[uint64](a.a, &s.row, s.leaves*kernels.LeafSlots)
+	nbr, err := read[uint32](a.a, &s.nbr, s.leaves*kernels.LeafSlots)
 	if err != nil {
 		return c, err
 	}
-	nbr, err := read[uint32](a.a, &s.nbr, len(row))
-	if err != nil {
-		return c, err
-	}
-	ent, err := read[uint32](a.a, &s.ent, len(row))
+	ent, err := read[uint32](a.a, &s.ent, len(nbr))
 	if err != nil {
 		return c, err
 	}
@@ -120,6 +121,14 @@ func (a Array) Read(net int) (c Content, err error) {
 		return c, err
 	}
 	will, err := read[uint32](a.a, &s.will, s.leaves)
+	if err != nil {
+		return c, err
+	}
+	used, err := read[uint32](a.a, &s.used, s.leaves)
+	if err != nil {
+		return c, err
+	}
+	runs, err := read[uint64](a.a, &s.runs, s.leaves)
 	if err != nil {
 		return c, err
 	}
@@ -132,27 +141,39 @@ func (a Array) Read(net int) (c Content, err error) {
 		return c, err
 	}
 	for leaf, n := range count {
-		if n != will[leaf] || s.leaves > 1 && (n < 5 || n > 59) {
-			return c, fmt.Errorf("leaf %d of %d has %d entries and was to have %d", leaf, s.leaves, n, will[leaf])
+		inUse := int(n) + bits.OnesCount64(runs[leaf])
+		if n != will[leaf] || int(used[leaf]) != inUse || s.leaves > 1 && n < 1 || inUse > kernels.LeafSlots-2 ||
+			n > 0 && runs[leaf]&1 == 0 || runs[leaf]>>n != 0 {
+			return c, fmt.Errorf("leaf %d of %d has %d entries and was to have %d, in %d slots; runs %x", leaf,
+				s.leaves, n, will[leaf], used[leaf], runs[leaf])
 		}
 		fence := Entry{Row: fenceRow[leaf], Nbr: fenceNbr[leaf]}
 		if last := len(c.Entries) - 1; leaf == 0 && fence != (Entry{}) || leaf > 0 && !c.Entries[last].before(fence) {
 			return c, fmt.Errorf("leaf %d has fence %x", leaf, fence)
 		}
+		row, rowAt := uint64(0), (leaf+1)*kernels.LeafSlots
 		for i := range int(n) {
 			at := leaf*kernels.LeafSlots + i
-			e := Entry{row[at], nbr[at], ent[at]}
+			if runs[leaf]>>i&1 != 0 {
+				rowAt--
+				was := row
+				if row = uint64(ent[rowAt])<<32 | uint64(nbr[rowAt]); i > 0 && row <= was {
+					return c, fmt.Errorf("leaf %d, entry %d: a run of row %x is behind one of %x", leaf, i, row, was)
+				}
+			}
+			e := Entry{row, nbr[at], ent[at]}
 			if last := len(c.Entries) - 1; i == 0 && e.before(fence) || last >= 0 && !c.Entries[last].before(e) {
 				return c, fmt.Errorf("leaf %d, entry %d is out of order", leaf, i)
 			}
 			c.Entries = append(c.Entries, e)
 			c.Slots = append(c.Slots, uint32(at))
 		}
+		c.InUse += inUse
 	}
-	if n, all := float64(len(c.Entries)), float64(len(row)); n > rootHigh*all || s.leaves > 1 && n < rootLow*all ||
-		len(c.Entries) != a.a.entries {
-		return c, fmt.Errorf("%d entries, of which the status knows %d, in %d leaves", len(c.Entries), a.a.entries,
-			s.leaves)
+	least, most := a.a.limits()
+	if n := len(c.Entries); n < least || n > most || n != a.a.entries {
+		return c, fmt.Errorf("%d entries, of which the status knows %d, in %d leaves and %d slots; limits %d and %d", n,
+			a.a.entries, s.leaves, c.InUse, least, most)
 	}
 	sides := a.a.bound.vertices * a.a.dirs
 	if c.Span, err = read[Span](a.a, &a.a.span, sides); err != nil {

@@ -3,7 +3,9 @@
 package mirror
 
 import (
+	"errors"
 	"math/bits"
+	"unsafe"
 
 	"motifd/kernels"
 	"motifd/matcher/cuda/device"
@@ -20,12 +22,15 @@ const leastRun = 1 << 12
 // load rewrites the array with a number of entries. They come in the order of the host: by row, with the label of the
 // edge alone, and neighbour. The device sorts them into its own order, by the labels of the vertices at the address
 // label. next fills its arguments with the next entries and returns their number, at least one; it is called until all
-// have come. b limits the ids, labels and edges in them.
-func (a *array) load(entries int, b bounds, label kernels.Ptr,
+// have come. b limits the ids, labels and edges in them. rows is the number of rows, as far as it is known: where they
+// are too many for the room that it gives, the error is errRows.
+func (a *array) load(entries, rows int, b bounds, label kernels.Ptr,
 	next func(row []uint64, nbr, ent []uint32) (int, error)) error {
 	a.rest()
-	a.entries, a.before, a.nbrBits = entries, 0, b.nbrBits()
-	leaves := leavesFor(entries)
+	a.entries, a.written, a.before, a.nbrBits = entries, entries, 0, b.nbrBits()
+	r := loading{size: min(a.run, max(entries/8, leastRun))}
+	// Two runs in turn have more entries than there is room for.
+	leaves := leavesFor(entries, rows, 2*entries/r.size+1)
 	a.bound.labels = 0 // the limit may decrease
 	if _, err := a.reserveBounds(b); err != nil {
 		return err
@@ -36,7 +41,6 @@ func (a *array) load(entries int, b bounds, label kernels.Ptr,
 	if _, err := a.sortWork.Reserve(kernels.SortWork(a.dev.Info())); err != nil {
 		return err
 	}
-	r := loading{size: min(a.run, max(entries/8, leastRun))}
 	if err := a.reserveRun(&r); err != nil {
 		return err
 	}
@@ -48,6 +52,14 @@ func (a *array) load(entries int, b bounds, label kernels.Ptr,
 	}
 	a.trace.Begin(a.q, device.LaneArray, "load", 0)
 	defer func() { a.trace.End(a.q, device.LaneArray, "load", 0, entries) }()
+	if err := a.q.Write(a.control.Ptr, kernels.BytesOf(a.clean())); err != nil {
+		return err
+	}
+	if err := a.q.Sync(); err != nil { // the host memory may be moved
+		return err
+	}
+	room := leaves
+	a.now.leaves = 0
 	for done := 0; done < entries; {
 		for r.n < min(r.size, entries-done) {
 			row, nbr, ent := r.columns(a.page.Host, r.n, min(r.size, entries-done))
@@ -67,21 +79,18 @@ func (a *array) load(entries int, b bounds, label kernels.Ptr,
 			}
 			continue
 		}
-		if err := a.fill(&r, done, n, label); err != nil {
+		if err := a.fill(&r, done, n, room, label); err != nil {
 			return err
 		}
 		r.keep(a.page.Host, n)
 		done += n
 	}
 	if entries == 0 {
-		for _, b := range []*device.Buffer{&a.now.count, &a.now.will, &a.now.fenceRow, &a.now.fenceNbr} {
-			if err := a.q.Clear(b.Ptr, b.Size); err != nil {
-				return err
-			}
+		if err := a.empty(&a.now); err != nil {
+			return err
 		}
 	}
-	*a.status() = kernels.UpdateStatus{Entries: uint32(entries)}
-	if err := a.q.Write(a.control.Ptr, kernels.BytesOf(a.status())); err != nil {
+	if err := a.q.Write(a.control.Ptr, kernels.BytesOf(a.clean())); err != nil {
 		return err
 	}
 	if err := a.q.Clear(a.ranges.Ptr, a.ranges.Size); err != nil {
@@ -91,6 +100,20 @@ func (a *array) load(entries int, b bounds, label kernels.Ptr,
 		return err
 	}
 	return a.q.Sync()
+}
+
+// errRows tells that there are more rows than load was told.
+var errRows = errors.New("the graph has more rows than there is room for")
+
+// empty makes an array of one leaf without entries.
+func (a *array) empty(s *slots) error {
+	s.leaves = 1
+	for _, b := range s.byLeaf() {
+		if err := a.q.Clear(b.Ptr, b.Size); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // loading is a run of n entries in host memory, with room for size.
@@ -134,7 +157,8 @@ func (a *array) reserveRun(r *loading) error {
 			return err
 		}
 	}
-	return nil
+	_, err := a.tile.Claim(4 * kernels.Pieces(r.size))
+	return err
 }
 
 // grow doubles the room of a run and keeps its entries.
@@ -152,9 +176,9 @@ func (a *array) grow(r *loading) error {
 	return nil
 }
 
-// fill copies the first n entries of a run to the device, which sorts them and writes them to the array after the first
-// done entries. It waits for that.
-func (a *array) fill(r *loading, done, n int, label kernels.Ptr) error {
+// fill copies the first n entries of a run to the device, which sorts them and writes them to the array behind its
+// leaves, of which there may be as many as room says. It waits for that.
+func (a *array) fill(r *loading, done, n, room int, label kernels.Ptr) error {
 	row, nbr, ent := r.columns(a.page.Host, 0, n)
 	p := a.params()
 	p.From, p.To, p.First, p.Label = uint32(done), uint32(done+n), uint32(row[0]>>32), label
@@ -176,11 +200,41 @@ func (a *array) fill(r *loading, done, n int, label kernels.Ptr) error {
 	if err != nil {
 		return err
 	}
-	p.SortedVal = s.Values[at]
+	p.SortedVal, p.Sorted = s.Values[at], 1
+	leaves, err := a.weigh(p)
+	if err != nil {
+		return err
+	}
+	if leaves > room-a.now.leaves {
+		return errRows
+	}
+	p.B, p.Leaf = a.now.params(), uint32(a.now.leaves)
 	if err := kernels.RunUpdateFill(a.q, p); err != nil {
 		return err
 	}
+	a.now.leaves += leaves
 	return a.q.Sync() // the caller overwrites the host memory
+}
+
+// weigh returns the number of leaves that the entries in scratch are to have.
+func (a *array) weigh(p *kernels.Update) (int, error) {
+	const at = kernels.Ptr(unsafe.Offsetof(kernels.UpdateStatus{}.Leaves))
+	if err := a.q.Clear(a.control.Ptr+at, 4); err != nil {
+		return 0, err
+	}
+	if err := kernels.RunUpdateWeigh(a.q, p); err != nil {
+		return 0, err
+	}
+	if err := a.readStatus(); err != nil {
+		return 0, err
+	}
+	return int(a.status().Leaves), nil
+}
+
+// clean returns a status of the entries alone, in page-locked memory.
+func (a *array) clean() *kernels.UpdateStatus {
+	*a.status() = kernels.UpdateStatus{Entries: uint32(a.entries)}
+	return a.status()
 }
 
 // tables recomputes where the entries of each vertex begin and end and, if degrees is true, the number of its entries.

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync/atomic"
 
 	"motifd/dyngraph"
 	"motifd/kernels"
@@ -241,29 +243,112 @@ func (m *Mirror) load(ctx context.Context) error {
 	if err := m.above.load(m.g); err != nil {
 		return err
 	}
+	const enough = 1 << 16 // leaves of the host, for an estimate
+	each := max(1, m.g.Leaves()/enough)
+	err = m.loadWith(ctx, m.rows(each))
+	if errors.Is(err, errRows) && each > 1 {
+		err = m.loadWith(ctx, m.rows(1))
+	}
+	m.Loaded = err == nil
+	return err
+}
+
+// rows estimates the number of rows of the array from one in each blocks of the host's leaves. From all of them the
+// estimate is not too low.
+func (m *Mirror) rows(each int) int {
+	const block, alone = 64, 512 // leaves; fewer than alone are not worth another thread
+	leaves, blocks := m.g.Leaves(), (m.g.Leaves()+block-1)/block
+	some := (blocks + each - 1) / each
+	threads := max(1, min(m.threads, some*block/alone))
+	var all, read atomic.Int64
+	device.InParallel(threads, func(t int) {
+		c := rowCounter{m: m, view: m.g.View(dyngraph.New), nbrBits: m.bounds().nbrBits()}
+		for i := t * some / threads; i < (t+1)*some/threads; i++ {
+			end := min((i*each+1)*block, leaves)
+			for leaf := i * each * block; leaf < end; leaf++ {
+				c.add(leaf)
+				read.Add(1)
+			}
+			if each > 1 {
+				c.end()
+			}
+		}
+		c.end()
+		all.Add(int64(c.n))
+	})
+	if each == 1 {
+		return int(all.Load())
+	}
+	return int(float64(all.Load()) * float64(leaves) / float64(read.Load()) * 1.02)
+}
+
+// rowCounter counts the rows of leaves of the host, in order. A row of the host is one for each label of a neighbour,
+// and each layer, on the device.
+type rowCounter struct {
+	m       *Mirror
+	view    dyngraph.View
+	nbrBits int
+	n       int
+
+	row   uint64   // the row of the host that is read
+	kinds []uint32 // its kinds, some more than once
+	most  int      // number of these from which they are looked through
+
+	rows []uint64
+}
+
+func (c *rowCounter) add(leaf int) {
+	rows, nbrs, ents := c.m.g.Leaf(leaf, c.rows)
+	c.rows = rows
+	for i, row := range rows {
+		if row != c.row {
+			c.end()
+			c.row = row
+		}
+		label := uint32(c.m.above.row(row, ents[i].Index())) &^ (1 << 31)
+		c.kinds = append(c.kinds, kernels.KindOf(label, uint32(c.view.Label(nbrs[i])), c.nbrBits))
+		if len(c.kinds) > c.most {
+			c.distinct()
+			c.most = 256 + 2*len(c.kinds)
+		}
+	}
+}
+
+// end ends the row that is read.
+func (c *rowCounter) end() {
+	c.distinct()
+	c.n += len(c.kinds)
+	c.kinds, c.most = c.kinds[:0], 256
+}
+
+func (c *rowCounter) distinct() {
+	slices.Sort(c.kinds)
+	c.kinds = slices.Compact(c.kinds)
+}
+
+// loadWith copies all entries, of as many rows as there are at most.
+func (m *Mirror) loadWith(ctx context.Context, rows int) error {
 	leaf, at := 0, 0 // the next entry is number at of leaf-1
-	var rows []uint64
+	var of []uint64
 	var nbrs []dyngraph.VertexID
 	var ents []dyngraph.Entry
-	err = m.edges.load(m.g.Entries(), m.bounds(), m.label.Ptr,
+	return m.edges.load(m.g.Entries(), rows, m.bounds(), m.label.Ptr,
 		func(row []uint64, nbr, ent []uint32) (n int, err error) {
 			if err := ctx.Err(); err != nil {
 				return 0, err
 			}
 			for n < len(row) {
 				if at == len(nbrs) {
-					rows, nbrs, ents = m.g.Leaf(leaf, rows)
+					of, nbrs, ents = m.g.Leaf(leaf, of)
 					leaf, at = leaf+1, 0
 				}
 				for ; at < len(nbrs) && n < len(row); at++ {
-					row[n], nbr[n], ent[n] = m.above.row(rows[at], ents[at].Index()), uint32(nbrs[at]), uint32(ents[at])
+					row[n], nbr[n], ent[n] = m.above.row(of[at], ents[at].Index()), uint32(nbrs[at]), uint32(ents[at])
 					n++
 				}
 			}
 			return n, nil
 		})
-	m.Loaded = err == nil
-	return err
 }
 
 // update sends all changes to the device and waits.
@@ -317,7 +402,7 @@ func (m *Mirror) Net() kernels.Ptr { return m.edges.net.Ptr }
 // Graph returns the view of the mirror that kernels take as a parameter.
 func (m *Mirror) Graph() kernels.Graph {
 	a := &m.edges.now
-	return kernels.Graph{Row: a.row.Ptr, Nbr: a.nbr.Ptr, Ent: a.ent.Ptr, Count: a.count.Ptr, FenceRow: a.fenceRow.Ptr,
+	return kernels.Graph{Nbr: a.nbr.Ptr, Ent: a.ent.Ptr, Count: a.count.Ptr, Runs: a.runs.Ptr, FenceRow: a.fenceRow.Ptr,
 		FenceNbr: a.fenceNbr.Ptr, Span: m.edges.span.Ptr,
 		Order: m.edges.order.Ptr, Bits: m.bits.Ptr, Label: m.label.Ptr, Words: uint32(m.vertexWords()),
 		Dirs:    uint32(m.edges.dirs),

@@ -227,17 +227,58 @@ func (a *array) rewrite(p *kernels.Update) error {
 	return a.q.Sync()
 }
 
-// scatter allocates next and writes the updated entries to it.
+// scatter allocates next and writes the updated entries to it, as many at a time as scratch has room for. It goes over
+// them twice: the number of leaves depends on the rows, and must be known first.
 func (a *array) scatter(p *kernels.Update, next *slots) error {
-	if err := next.Reserve(a.dev, leavesFor(a.entries)); err != nil {
-		return err
-	}
-	p.Again, p.B, p.Entries = 1, next.params(), uint32(a.entries)
+	p.Again, p.Sorted = 1, 0
 	if err := kernels.RunUpdateLocate(a.q, p); err != nil {
 		return err
 	}
-	if err := kernels.RunUpdateRebuild(a.q, p); err != nil {
+	if err := kernels.RunUpdateScan(a.q, p); err != nil {
 		return err
 	}
+	part := int(p.ScratchSize)
+	var leaves []int // by part
+	all := 0
+	for from := 0; from < a.entries; from += part {
+		if err := a.gather(p, from); err != nil {
+			return err
+		}
+		n, err := a.weigh(p)
+		if err != nil {
+			return err
+		}
+		leaves, all = append(leaves, n), all+n
+	}
+	if err := next.Reserve(a.dev, max(1, all)); err != nil {
+		return err
+	}
+	if a.entries == 0 {
+		if err := a.empty(next); err != nil {
+			return err
+		}
+	}
+	p.B, p.Leaf = next.params(), 0
+	for i, n := range leaves {
+		if len(leaves) > 1 {
+			if err := a.gather(p, i*part); err != nil {
+				return err
+			}
+			if err := kernels.RunUpdateWeigh(a.q, p); err != nil {
+				return err
+			}
+		}
+		if err := kernels.RunUpdateFill(a.q, p); err != nil {
+			return err
+		}
+		p.Leaf += uint32(n)
+	}
+	a.written = a.entries
 	return a.q.Sync()
+}
+
+// gather copies the updated entries from a number on to scratch.
+func (a *array) gather(p *kernels.Update, from int) error {
+	p.From, p.To = uint32(from), uint32(min(from+int(p.ScratchSize), a.entries))
+	return kernels.RunUpdateGather(a.q, p)
 }

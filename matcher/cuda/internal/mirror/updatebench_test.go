@@ -211,7 +211,8 @@ func BenchmarkGraphUpdate(b *testing.B) {
 	}
 	for range 2 {
 		began := time.Now()
-		check(b, a.Load(u.base.entries(), u.vertices, *updateLabels, room, u.label, u.base.reader()))
+		rows := min(u.base.entries(), u.vertices**updateLabels)
+		check(b, a.Load(u.base.entries(), rows, u.vertices, *updateLabels, room, u.label, u.base.reader()))
 		fmt.Printf("update: load of all from the host %.1f ms, %d leaves\n", ms(time.Since(began)), a.Leaves())
 	}
 	for _, s := range strings.Split(*updateBatches, ",") {
