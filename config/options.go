@@ -201,7 +201,7 @@ type Shape struct {
 	EchoProps bool `json:"echo_props"`
 }
 
-// settings are what the checkpoint depends on.
+// settings returns the settings that a checkpoint depends on.
 func (c *Config) settings() checkpoint.Settings {
 	s := checkpoint.Settings{
 		Directed: c.Graph.Directed, EdgeIDs: c.Graph.EdgeIDs(), Mode: c.Output.Mode, Properties: c.Graph.Schema(),

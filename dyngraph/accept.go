@@ -61,7 +61,7 @@ messages:
 	return accepted, rejects
 }
 
-// vertexState is what Accept knows of a key.
+// vertexState is the state of a key during Accept.
 type vertexState struct {
 	present bool
 	label   string

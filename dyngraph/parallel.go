@@ -14,7 +14,7 @@ import (
 // longPair is the number of parallel edges beyond which ids are looked up in a map.
 const longPair = 32
 
-// edgePair is what parallel edges have in common; in an undirected graph from < to.
+// edgePair is the key that parallel edges share: ends and label. In an undirected graph from < to.
 type edgePair struct {
 	from, to VertexID
 	label    LabelID

@@ -66,7 +66,7 @@ type pma struct {
 	}
 }
 
-// head is what leads to a vertex's entries. It lies together, as it is looked at together.
+// head locates the entries of a vertex. Its fields are adjacent, because they are read together.
 type head struct {
 	start  uint32    // the leaf of the first entry; means something when there is one
 	degree [2]uint32 // by direction

@@ -9,7 +9,7 @@ import (
 	"motifd/matcher/condition"
 )
 
-// Function is what an aggregate computes of the rows of a group.
+// Function is the computation of an aggregate over the rows of a group.
 type Function uint8
 
 // The functions.
@@ -54,12 +54,12 @@ func (a *Aggregate) Type() property.Type {
 // IsList reports whether the aggregate is a list of edges, or of a value of each.
 func (a *Aggregate) IsList() bool { return a.Function == Collect }
 
-// check checks that an aggregate has what it is of.
+// check reports an aggregate whose argument is missing, or whose limit is out of range.
 func (a *Aggregate) check() error {
 	switch {
 	case a.Function > Collect || a.Function == CountDistinct && a.Of == nil || a.Function == Sum && a.Formula == nil,
 		a.Function == Collect && (a.Of == nil || !a.Of.Edge || a.Time == nil):
-		return fmt.Errorf("has the aggregate %q without what it is of", a.Name)
+		return fmt.Errorf("has the aggregate %q without its argument", a.Name)
 	case a.Function == Collect && (a.Most < 1 || a.Most > MaxCollected):
 		return fmt.Errorf("has the aggregate %q, which lists %d; it lists 1 to %d", a.Name, a.Most, MaxCollected)
 	}

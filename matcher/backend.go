@@ -7,7 +7,7 @@ import (
 	"motifd/dyngraph"
 )
 
-// Want is what a backend is asked for.
+// Want is the kind of answer that a request asks for.
 type Want uint8
 
 // The wants.
@@ -56,7 +56,7 @@ func (r *Request) Skips(order uint32) bool {
 // and before anything of a later group is. stop tells that nothing more of the request is wanted.
 type Exceeded func(request int, order uint32, cause Cause) (stop bool, err error)
 
-// Result is what a search found for the request of the same index.
+// Result is the answer to the request of the same index.
 type Result struct {
 	// Count is the number of matches: emitted, or with WantCount all of them. With WantAny it is 0 or 1.
 	Count Count

@@ -4,8 +4,8 @@ import (
 	"motifd/dyngraph"
 )
 
-// Batch is what the Engine steps over: accepted updates, or one query change and no updates (DESIGN S8). The batch
-// log holds it as it was cut, so that a replay does the same.
+// Batch is the input of one step of the Engine: accepted updates, or one query change and no updates (DESIGN S8). The
+// batch log holds it as it was cut, so that a replay does the same.
 type Batch struct {
 	Number  uint64 // 1, 2, ...
 	Updates []dyngraph.Update
@@ -37,7 +37,7 @@ type QueryChange struct {
 	Retract bool `json:"retract,omitempty"`
 }
 
-// Action is what a Decision does.
+// Action is the effect of a Decision.
 type Action uint8
 
 // The actions.
@@ -63,8 +63,8 @@ func (a Action) String() string {
 	return "unknown"
 }
 
-// Decision is what the engine left out of a batch because it was beyond a limit (DESIGN S11). It is durable before
-// anything that it concerns is published.
+// Decision records what the engine left out of a batch because of a limit (DESIGN S11). It is durable before anything
+// that it concerns is published.
 type Decision struct {
 	Query   string
 	Version uint64
@@ -205,7 +205,7 @@ func (r Rows) Slice(i, j int) Rows {
 	return Rows{r.Vertices, r.Edges, r.Extra, r.Data[i*n : j*n], r.Of}
 }
 
-// QuerySummary is what a batch did to one query.
+// QuerySummary has the results of a batch for one query.
 type QuerySummary struct {
 	Query    *Query
 	Positive Count // matches found; with a cap and no exact total, those emitted
@@ -228,7 +228,7 @@ type QuerySummary struct {
 	Steps      uint64 // search steps: candidates tried
 }
 
-// Summary is what Step did.
+// Summary is the result of Step.
 type Summary struct {
 	Number  uint64
 	Records uint64 // records emitted

@@ -71,8 +71,8 @@ func (c Cause) String() string {
 	return "unknown"
 }
 
-// BatchBudget is what all queries of one batch share. Its methods are safe for concurrent use. A nil BatchBudget bounds
-// nothing.
+// BatchBudget is the budget that all queries of one batch share. Its methods are safe for concurrent use. A nil
+// BatchBudget bounds nothing.
 type BatchBudget struct {
 	time, spill int64 // limits
 	share       int64 // of time, that each query has in any case
@@ -94,8 +94,8 @@ func (b *BatchBudget) Divide(n int) { b.share = b.time / int64(max(1, n)) }
 // decided.
 func (b *BatchBudget) Arm() { b.armed.Store(true) }
 
-// Budget is what one query may spend in one batch, over both signs and over whatever is searched for it. Its methods
-// are safe for concurrent use. A nil Budget bounds nothing.
+// Budget limits what one query may spend in one batch, over both signs and all of its searches. Its methods are safe
+// for concurrent use. A nil Budget bounds nothing.
 type Budget struct {
 	// Steps bounds search steps, Matches the matches of one group, QueryMatches those of all, Time nanoseconds of
 	// search; 0 is no bound.

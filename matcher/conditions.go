@@ -94,7 +94,7 @@ func (q *Query) Resolve(g *dyngraph.Graph) ([]Condition, error) {
 	return q.resolve(declaration{g.Options().Schema, g.Columns(), g.VertexColumns()})
 }
 
-// declaration is what a graph declares, with its columns.
+// declaration has the properties that a graph declares, with their columns.
 type declaration struct {
 	schema          *property.Schema
 	edges, vertices *property.Columns

@@ -7,7 +7,7 @@ import (
 	"motifd/dyngraph"
 )
 
-// existence is what a step finds for an exists query.
+// existence is the result of a step for an exists query.
 type existence struct {
 	decided bool
 	exists  bool

@@ -74,7 +74,7 @@ func (s *Stage) checkNegations(core *Query, directed bool) error {
 	return nil
 }
 
-// NegationPlan is what a negation of a stage reads.
+// NegationPlan has the labels and conditions that a negation of a stage reads.
 type NegationPlan struct {
 	VertexLabels []dyngraph.LabelID // of Negation.Vertices, as in Plan
 	EdgeLabels   []dyngraph.LabelID // of Negation.Edges

@@ -25,7 +25,7 @@ type Groups struct {
 // MaxStages bounds the WITHs of a query.
 const MaxStages = 4
 
-// Stage is what stands up to a WITH, and the WITH. Its rows are the joins of the matches of its MATCH clauses that meet
+// Stage is a WITH and the clauses before it. Its rows are the joins of the matches of its MATCH clauses that meet
 // Conditions. They are grouped by the keys; a group has one row at least.
 type Stage struct {
 	Matches    []MatchClause          `json:"matches"`
@@ -42,7 +42,7 @@ type Stage struct {
 	Vertices   []int       `json:"vertices,omitempty"`
 	Edges      []int       `json:"edges,omitempty"`
 	Aggregates []Aggregate `json:"aggregates"`
-	// Having is what stands behind WHERE of the WITH.
+	// Having is the condition behind the WITH.
 	Having []*condition.Condition `json:"having,omitempty"`
 }
 
@@ -211,7 +211,7 @@ func (g *Groups) union(name string) *Query {
 	return u
 }
 
-// GroupPlan is what a query with WITH reads of a graph.
+// GroupPlan has the labels, columns and conditions that a query with WITH reads of a graph.
 type GroupPlan struct {
 	VertexLabels []dyngraph.LabelID // by Groups.Vertices, as in Plan
 	EdgeLabels   []dyngraph.LabelID // by Groups.Edges
@@ -219,7 +219,7 @@ type GroupPlan struct {
 	Fields       [][]Read // by Query.Fields: where the slots of its formula are, by key; an aggregate has no column
 }
 
-// StagePlan is what a stage reads.
+// StagePlan has what a stage reads of a graph.
 type StagePlan struct {
 	Conditions []Condition // of Stage.Conditions
 	Formulas   [][]Read    // by aggregate: where the slots of its formula are

@@ -34,7 +34,7 @@ type OnceTime struct {
 	TS    int64
 }
 
-// OnceEntry is what is remembered of a query: when a positive of a key was emitted, or its clock.
+// OnceEntry is an item of a query's memory: when a positive of a key was emitted, or its clock.
 type OnceEntry struct {
 	Clock bool // it is the query's event time; Key is zero
 	Key   OnceKey
@@ -108,7 +108,7 @@ func sameOnce(a, b *Once) bool {
 	return a == b || a != nil && b != nil && a.For == b.For && a.MaxKeys == b.MaxKeys && slices.Equal(a.Per, b.Per)
 }
 
-// onceMemory is what the engine remembers of a query with Query.Once. Its times never exceed its clock.
+// onceMemory is the engine's memory of a query with Query.Once. Its times never exceed its clock.
 type onceMemory struct {
 	clock OnceTime
 	last  map[OnceKey]int64 // when a positive of the key was emitted
@@ -221,7 +221,7 @@ func greatestIn(view dyngraph.View) (t OnceTime) {
 	return t
 }
 
-// onceStep is what a step has noted of one query.
+// onceStep has the notes of a step about one query.
 type onceStep struct {
 	began bool
 	clock OnceTime

@@ -21,7 +21,7 @@ const (
 	MaxNameLen = 255
 )
 
-// Unit is what one match of a query is.
+// Unit says what counts as one match of a query.
 type Unit uint8
 
 // The units (DESIGN S4).
@@ -30,7 +30,7 @@ const (
 	Subgraphs              // one mapping per orbit under the pattern's label-preserving automorphisms
 )
 
-// Emit is what a query emits.
+// Emit says what a query emits.
 type Emit uint8
 
 // The emit modes (DESIGN S12).
@@ -40,7 +40,7 @@ const (
 	EmitExists             // the transitions between no match and some match
 )
 
-// OverBudget is what becomes of a query that exceeds a limit.
+// OverBudget says what happens to a query that exceeds a limit.
 type OverBudget uint8
 
 // The ways.
@@ -57,7 +57,7 @@ func (o OverBudget) String() string {
 	return "skip"
 }
 
-// Backfill is what registration emits.
+// Backfill says what registration emits.
 type Backfill uint8
 
 // The backfill modes (DESIGN S8).

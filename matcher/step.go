@@ -14,7 +14,7 @@ type stepper struct {
 	b    *Batch
 	emit func(*Event) error
 	sum  *Summary
-	// settle is what Step was given; nil once it was called.
+	// settle is the callback that Step was given; nil once it was called.
 	settle func(error) error
 
 	d       *dyngraph.Delta
@@ -25,7 +25,7 @@ type stepper struct {
 	pending []notice             // of the sign at hand, that come later
 }
 
-// work is what a step does for one query that the batch may concern; the others cost nothing.
+// work is the state of one query that the batch may concern; the others cost nothing.
 type work struct {
 	*registered
 	fits      concern

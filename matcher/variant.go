@@ -7,7 +7,7 @@ import (
 	"motifd/matcher/condition"
 )
 
-// variant is what a plain query keeps of the query with paths that it is a variant of.
+// variant links a plain query to the query with paths of which it is a variant.
 type variant struct {
 	of      *Query
 	lengths []int // of its paths, in pattern order

@@ -9,7 +9,7 @@ import (
 	"motifd/matcher"
 )
 
-// origin is what the pipeline knows about a batch besides the batch itself.
+// origin has the times of a batch in the pipeline, and whether it was recovered.
 type origin struct {
 	recovered bool          // the intent is in the store already
 	first     time.Time     // when its first message was read

@@ -20,7 +20,7 @@ type BatcherOptions struct {
 	Linger time.Duration
 }
 
-// recordOverhead is what a message counts in BatcherOptions.MaxBytes besides its key and value.
+// recordOverhead is the number of bytes that a message counts in BatcherOptions.MaxBytes beside its key and value.
 const recordOverhead = 64
 
 // EnsureDefaults replaces zero values by the defaults.
@@ -55,7 +55,7 @@ type Decoded struct {
 	Read    time.Time
 }
 
-// size is what the message counts in a batch's bytes.
+// size returns the bytes that the message counts in a batch.
 func (d *Decoded) size() int { return len(d.Record.Key) + len(d.Record.Value) + recordOverhead }
 
 // RawBatch is a run of messages as the Batcher cut it, before acceptance.

@@ -37,7 +37,7 @@ const (
 	ReasonUnreadable  = "unreadable"  // another error
 )
 
-// RecordError is what Record.Err holds: why a source found a record unreadable.
+// RecordError says why a source found a record unreadable. Record.Err holds it.
 type RecordError struct {
 	Reason string // a code for metrics: ReasonSize, ...
 	Size   int64  // the record's true size in bytes, or 0 when it is not known

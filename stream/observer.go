@@ -29,7 +29,7 @@ type Span struct {
 	Busy       time.Duration // of the encoder, which is interrupted by the search: how long it worked
 }
 
-// Lane is what does the work of a span: a goroutine, or a part of what it does.
+// Lane is the worker of a span, a row of the timeline: a goroutine, or a part of one.
 type Lane string
 
 // The lanes, and what is done on them.

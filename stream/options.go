@@ -13,7 +13,7 @@ import (
 	"motifd/matcher"
 )
 
-// Engine is what the Pipeline needs of a matcher.Engine. All calls come from one goroutine.
+// Engine is the part of matcher.Engine that the Pipeline uses. All calls come from one goroutine.
 type Engine interface {
 	Accept(msgs []dyngraph.Message) ([]dyngraph.Update, []dyngraph.Reject)
 	PrepareChange(ch *matcher.QueryChange) (*matcher.QueryChange, error)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// outItem is what the publisher is told: that a batch begins, a chunk of its records, or its end.
+// outItem is a message to the publisher: a batch begins, a chunk of its records, or its end.
 type outItem struct {
 	batch  uint64
 	begin  bool
@@ -82,7 +82,7 @@ func (p *Pipeline) checkProgress(got Progress) error {
 	return nil
 }
 
-// intentDigest is what the store knows of a batch's intent.
+// intentDigest returns the digest of a batch's intent that the store has.
 func (p *Pipeline) intentDigest(batch uint64) string {
 	if d, ok := p.opt.Store.(IntentDigester); ok {
 		return d.IntentDigest(batch)

@@ -10,7 +10,7 @@ import (
 	"motifd/matcher"
 )
 
-// RunState is what the pipeline is doing.
+// RunState is the state of the pipeline.
 type RunState string
 
 // The states, in the order in which they come; StatePaused and StateRunning may alternate.

@@ -69,7 +69,7 @@ const (
 	ReasonTSAhead = "ts_ahead" // the time lies ahead of the record's
 )
 
-// eventTime is what the engine's goroutine knows about event time.
+// eventTime is the event time as the engine's goroutine knows it.
 type eventTime struct {
 	state eventtime.State
 	// partitioned tells that the source reads partitions beside each other. Else they follow each other and are as one.

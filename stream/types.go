@@ -104,7 +104,7 @@ type DeadLetter struct {
 // Refused tells whether the record was refused. One with a late update was accepted (TimeOptions.ReportLate).
 func (d *DeadLetter) Refused() bool { return d.Reason != ReasonLate }
 
-// Batch is what the batch log holds: the matcher's batch and what surrounds it (DESIGN P3).
+// Batch is an entry of the batch log: the matcher's batch and its input positions, dead letters and times (DESIGN P3).
 type Batch struct {
 	matcher.Batch
 	// Time is what the batch says about event time, nil where no edge expires, and for query changes.
@@ -264,7 +264,7 @@ type IntentDigester interface {
 	IntentDigest(batch uint64) string
 }
 
-// State is what a Store recovered.
+// State is the recovered content of a Store.
 type State struct {
 	StreamID string
 	Fresh    bool   // no batch was ever committed nor intended: the checkpoint was just created
@@ -282,7 +282,7 @@ type State struct {
 	Open []Batch
 }
 
-// CommitInfo is what becomes durable when a batch is done.
+// CommitInfo is the data that becomes durable when a batch is done.
 type CommitInfo struct {
 	Batch     uint64
 	Effect    dyngraph.Effect

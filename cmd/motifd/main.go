@@ -41,7 +41,7 @@ type cli struct {
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 }
 
-// app is what a subcommand works with.
+// app is the environment of a subcommand: its streams, log settings and context.
 type app struct {
 	ctx            context.Context // done on the first interrupt
 	stdin          io.Reader

@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 )
 
-// matchSummary is what `match --summary` writes.
+// matchSummary is the file that `match --summary` writes.
 type matchSummary struct {
 	Queries          []matchQuery `json:"queries"`
 	Updates          uint64       `json:"updates"`

@@ -50,7 +50,7 @@ type queryAddCmd struct {
 	admin.Client `embed:""`
 }
 
-// queryFlags are what a query emits, and what it may cost.
+// queryFlags are the settings of a query: what it emits, and what it may cost.
 type queryFlags struct {
 	Emit               string `help:"${emit_help}" enum:"deltas,counts,exists" default:"deltas"`
 	Unit               string `help:"${unit_help}" enum:"embeddings,subgraphs" default:"embeddings"`
@@ -215,7 +215,7 @@ func (c *queryListCmd) Run(a *app) error {
 	return nil
 }
 
-// queryState is what the list says of a query.
+// queryState returns the state of a query, as the list shows it.
 func queryState(q *admin.QueryInfo) string {
 	state := "active"
 	switch {
@@ -232,7 +232,7 @@ func queryState(q *admin.QueryInfo) string {
 	return state
 }
 
-// pendingText is what the list says of a change that is not in effect yet.
+// pendingText describes a change that is not in effect yet.
 func pendingText(c *admin.PendingChange) string {
 	text := fmt.Sprintf("pending: %s of query %s, %s for %s", c.Op, c.Query, c.State,
 		time.Duration(c.Seconds*1e9).Round(time.Second))

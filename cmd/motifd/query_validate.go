@@ -50,7 +50,7 @@ Examples:
   motifd query validate -c motifd.yaml --updates=yesterday.jsonl --json`
 }
 
-// validated is what `query validate --json` prints of a query without a sample.
+// validated is the JSON of a query in `query validate --json`, without a sample.
 type validated struct {
 	Name     string   `json:"name"`
 	Warnings []string `json:"warnings"`

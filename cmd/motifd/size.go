@@ -68,7 +68,7 @@ Examples:
   motifd size --edges=200M --vertices=30M -c motifd.yaml --id-bytes=20 --conditions`
 }
 
-// sizeReport is what motifd size writes as JSON.
+// sizeReport is the JSON of motifd size.
 type sizeReport struct {
 	Host   []sizing.Part `json:"host"`
 	Disk   []sizing.Part `json:"disk"`

@@ -8,7 +8,7 @@ import (
 	"motifd/cmd/motifd/internal/timeline"
 )
 
-// replaySummary is what `replay --summary` writes.
+// replaySummary is the file that `replay --summary` writes.
 type replaySummary struct {
 	Queries          []replayQuery `json:"queries"`
 	Updates          uint64        `json:"updates"`           // accepted

@@ -29,7 +29,7 @@ Examples:
   motifd topics check -c motifd.yaml`
 }
 
-// topicsFlags are what both commands need.
+// topicsFlags are the flags of both commands.
 type topicsFlags struct {
 	Config  string        `short:"c" help:"Configuration file (YAML)." placeholder:"FILE"`
 	Set     []string      `help:"Set a field of the configuration; repeatable." placeholder:"FIELD=VALUE" sep:"none"`

@@ -11,7 +11,7 @@ import (
 // linked is set by the linker: -ldflags "-X main.linked=v1.2.3".
 var linked string
 
-// version is what this build calls itself.
+// version is the version of this build.
 var version = versionOf(linked, debug.ReadBuildInfo)
 
 // versionOf returns the version that the linker was given, or that of the module when it was built by go install, or

@@ -14,7 +14,7 @@ type Error struct {
 // Error returns "line:column: message".
 func (e *Error) Error() string { return fmt.Sprintf("%d:%d: %s", e.Pos.Line, e.Pos.Col, e.Msg) }
 
-// Op is what a node of an expression does.
+// Op is the operation of a node of an expression.
 type Op uint8
 
 // The operations of an Expr, with what it holds.

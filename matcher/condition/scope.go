@@ -45,7 +45,7 @@ func (r Ref) compare(s Ref) int {
 	return r.Index - s.Index
 }
 
-// Element is what a variable stands for.
+// Element is the vertex or edge that a variable stands for.
 type Element struct {
 	Ref    Ref
 	Labels Labels

@@ -10,7 +10,7 @@ import (
 // MaxStack is the number of values that a StackStep may find on the stack, and leave there.
 const MaxStack = 4
 
-// StackOp is what a StackStep does. Truths are values, too: 0 is false, 1 is true, null is unknown.
+// StackOp is the operation of a StackStep. Truths are values, too: 0 is false, 1 is true, null is unknown.
 type StackOp uint8
 
 // The operations of a StackStep. All but the first three take values off the stack: a, which was pushed before b.

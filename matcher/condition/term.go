@@ -6,7 +6,7 @@ import (
 	"motifd/dyngraph/property"
 )
 
-// code is what a term does.
+// code is the operation of a term.
 type code uint8
 
 // Values come before isTrue, truths from there on.

@@ -43,7 +43,7 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 	return results, nil
 }
 
-// asks is what a request asks of a plan.
+// asks is the compiled plan of a request, and the way in which it is answered.
 type asks struct {
 	c   *compiled
 	how byHow

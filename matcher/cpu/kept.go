@@ -198,7 +198,7 @@ func (b *Backend) dropKept(c *compiled) {
 	}
 }
 
-// forgetCounts drops what searchers keep of a counting plan that is no more.
+// forgetCounts drops what searchers keep of a counting plan that was replaced.
 func (b *Backend) forgetCounts(w *keptWay) {
 	for _, x := range b.idle {
 		x.counter.Forget(w.countPlan)

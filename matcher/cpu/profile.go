@@ -28,7 +28,7 @@ type ownProfile struct {
 	*backtrack.Profile
 }
 
-// OrderProfile is what searches did along one matching order.
+// OrderProfile counts the work of searches along one matching order.
 type OrderProfile struct {
 	Query  *matcher.Query
 	Anchor int    // pattern edge that an update is tried against; -1 for a search from vertices
@@ -45,7 +45,7 @@ type LevelProfile struct {
 	backtrack.Level
 }
 
-// CountProfile is what counts did that multiply components of a pattern instead of listing matches.
+// CountProfile counts the work of counts that multiply components of a pattern instead of listing matches.
 type CountProfile struct {
 	Query *matcher.Query
 	Space bool

@@ -67,7 +67,7 @@ type rowSearch struct {
 	failed  bool
 }
 
-// rowRequest is what a search keeps for one request.
+// rowRequest is the state of one request in a search.
 type rowRequest struct {
 	layout  *rowsort.Layout
 	closed  atomic.Bool // it is not searched any more

@@ -9,7 +9,7 @@ import (
 	"motifd/matcher/cpu/internal/work"
 )
 
-// searcher is what one worker searches and counts with.
+// searcher has the searches and counters of one worker.
 type searcher struct {
 	backtrack.Search
 	counter count.Counter

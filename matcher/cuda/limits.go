@@ -24,7 +24,7 @@ type meter struct {
 	told []uint64 // by request: the part of saw that steps has returned
 }
 
-// bill is what the meters of all sides charge.
+// bill is the account that the meters of all sides charge.
 type bill struct {
 	of      []int // requests
 	budget  func(i int) *matcher.Budget

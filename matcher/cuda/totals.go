@@ -22,7 +22,7 @@ type totals struct {
 	mu  sync.Mutex // of the job's found function
 }
 
-// share is what one side does of a search for totals.
+// share is one side's part of a search for totals.
 type share struct {
 	side  *side
 	j     *job

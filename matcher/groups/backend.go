@@ -211,7 +211,7 @@ func (b *Backend) Abort() error {
 	return b.Backend.Abort()
 }
 
-// answer is what one request of a query with WITH is answered with.
+// answer is the answer to one request of a query with WITH.
 type answer struct {
 	request int
 	left    []change // to be emitted, ascending

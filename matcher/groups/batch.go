@@ -11,7 +11,7 @@ import (
 	"motifd/matcher/internal/residual"
 )
 
-// outcome is what a batch does to the groups of a query. It is computed once for both signs.
+// outcome is the effect of a batch on the groups of a query. It is computed once for both signs.
 type outcome struct {
 	changes []change
 	over    matcher.Cause // the search was beyond a limit: changes are void

@@ -46,7 +46,7 @@ func (l *latest) add(e uint32) {
 	l.edges = slices.Insert(l.edges, at, e)
 }
 
-// value is what is listed of an edge.
+// value is an edge's item in a list.
 func (l *latest) value(e dyngraph.EdgeIndex) property.Value {
 	values := make([]property.Value, len(l.reads))
 	for i, r := range l.reads {

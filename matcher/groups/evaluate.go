@@ -11,7 +11,7 @@ import (
 	"motifd/matcher/internal/residual"
 )
 
-// group is what a view has of an assignment of the keys.
+// group is the state of an assignment of the keys in one view.
 type group struct {
 	rows   uint64 // 0: there is no such group
 	values []condition.Wide
@@ -95,7 +95,7 @@ func (a *accumulator) edges() (all [][]uint32) {
 	return all
 }
 
-// summand is what a row adds to a sum.
+// summand returns the value that a row adds to a sum.
 func (s *search) summand(i int) property.Value {
 	reads := s.x.plan.Groups.Stages[s.x.at].Formulas[i]
 	values := make([]property.Value, 0, 8)

@@ -25,7 +25,7 @@ type spoke struct {
 	dir              dyngraph.Dir // from the hub
 }
 
-// shape is what a program is of those two; nil for none.
+// shape is the one of those two that a program has; nil for none.
 type shape struct {
 	member spoke
 	pivot  *spoke // of a window
@@ -214,7 +214,7 @@ func monotone(x *program) bool {
 	return true
 }
 
-// tally is what state keeps of rows: their number, the sums, and the number of distinct other ends.
+// tally has the totals of some rows: their number, the sums, and the number of distinct other ends.
 type tally struct {
 	rows, distinct uint64
 	sums           []int128

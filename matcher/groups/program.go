@@ -19,7 +19,7 @@ type program struct {
 	aggregates []*matcher.Aggregate
 
 	directed bool
-	// pattern is what is searched: all MATCH clauses. Elements of one clause have different images.
+	// pattern has all MATCH clauses, as they are searched. Elements of one clause have different images.
 	pattern residual.Pattern
 	// Conditions on one edge alone, by edge, and those on several elements.
 	ownEdge [][]*matcher.Condition

@@ -8,7 +8,7 @@ import (
 	"motifd/matcher/condition"
 )
 
-// shown is what records show of the keys of a query that emits changes (matcher.Query.EmitsChanges).
+// shown has the values of the keys that records show, for a query that emits changes (matcher.Query.EmitsChanges).
 type shown struct {
 	edges []bool // by key edge: all its declared values are shown
 	// Of vertices, by vertex of the program: all declared values are shown, or what formulas read.

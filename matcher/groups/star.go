@@ -9,7 +9,7 @@ import (
 	"motifd/matcher/internal/residual"
 )
 
-// starState is what is kept of a hub of a star, as of the graph without the staged batch.
+// starState is the kept state of a hub of a star, as of the graph without the staged batch.
 type starState struct {
 	tally
 	next  *tally    // with the staged batch; nil without one

@@ -9,8 +9,8 @@ import (
 	"motifd/dyngraph/property"
 )
 
-// windowState is what is kept of a hub of a window: its members and its pivots by ts, and the window of the last pivot
-// that was counted.
+// windowState is the kept state of a hub of a window: its members and its pivots by ts, and the window of the last
+// pivot that was counted.
 type windowState struct {
 	members, pivots timeList
 	last            *cursor // of the new graph; nil for none

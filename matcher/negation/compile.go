@@ -8,7 +8,7 @@ import (
 	"motifd/matcher/internal/rowsort"
 )
 
-// query is what is kept for a plan with negations.
+// query is the kept state of a plan with negations.
 type query struct {
 	plan *matcher.Plan // the caller's
 	core *matcher.Plan // the inner backend's

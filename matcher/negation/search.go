@@ -24,7 +24,7 @@ type search struct {
 	at      int    // of the next such group, the request: an index into denied
 }
 
-// request is what a search keeps for one request.
+// request is the state of one request in a search.
 type request struct {
 	x      *query        // nil for a query without negations
 	done   bool          // nothing more of it is emitted

@@ -17,7 +17,7 @@ type search struct {
 	over    matcher.Exceeded
 }
 
-// answer is what has become of a request so far.
+// answer is the state of a request so far.
 type answer struct {
 	given  uint64 // rows that were handed on
 	order  uint32 // the last anchor of which something was handed on or left out

@@ -5,7 +5,7 @@ import (
 	"motifd/matcher/condition"
 )
 
-// timing is what a pattern says of the ts of edges and paths.
+// timing has a pattern's constraints on the ts of edges and paths.
 type timing struct {
 	rises []*condition.Expr
 	spans []spanBound

@@ -11,7 +11,7 @@ import (
 	"motifd/matcher/condition"
 )
 
-// cypherStage is what stands up to a WITH, and the WITH.
+// cypherStage is a WITH and the clauses before it.
 type cypherStage struct {
 	matches []*cypherMatch
 	with    *cypherWith

@@ -104,7 +104,7 @@ next:
 	return pool
 }
 
-// orbit is what automorphisms of a subgraph map to one another: indexes into a pool of orders.
+// orbit has the orders that automorphisms of a subgraph map to one another: indexes into a pool of orders.
 type orbit struct {
 	set     uint32 // the subgraph's vertices
 	colour  []uint64

@@ -11,7 +11,7 @@ import (
 	"motifd/stream/eventtime"
 )
 
-// Contents is what Info tells about a checkpoint.
+// Contents is the result of Info: what a checkpoint holds.
 type Contents struct {
 	Format   int      `json:"format"`
 	StreamID string   `json:"stream"`

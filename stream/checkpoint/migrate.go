@@ -11,10 +11,10 @@ import (
 	"motifd/matcher"
 )
 
-// unfinished is what is appended to the name of a directory in which Migrate works.
+// unfinished is the suffix of the name of a directory in which Migrate works.
 const unfinished = ".unfinished"
 
-// Migration is what Migrate did.
+// Migration is the result of Migrate.
 type Migration struct {
 	StreamID                string // of the new checkpoint
 	Labels, Vertices, Edges uint64

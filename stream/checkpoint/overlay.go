@@ -119,7 +119,7 @@ func (o *overlay) failed() error {
 	return nil
 }
 
-// changedKey is what the log says of one key.
+// changedKey is the log's state of one key.
 type changedKey struct {
 	key    []byte
 	base   []byte // before its first change, nil for no record

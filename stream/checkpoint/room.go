@@ -91,7 +91,7 @@ func (r *room) merging() (n int64) {
 	return n
 }
 
-// DiskUse is what a checkpoint takes on disk, and how writes wait for room there.
+// DiskUse is the disk space of a checkpoint, and how writes wait for room there.
 type DiskUse struct {
 	Bytes, Limit int64         // as of the last write
 	Live         int64         // keys and values of graph and batch log before compression, as of the last write

@@ -12,7 +12,7 @@ import (
 	"motifd/matcher"
 )
 
-// Suspension is what became of a request to suspend a query.
+// Suspension is the state of a request to suspend a query.
 type Suspension struct {
 	// Already: the query is suspended as it is, and nothing is to be done.
 	Already bool

@@ -17,7 +17,7 @@ type Progress struct {
 	Done, Total uint64
 }
 
-// Verification is what Verify found.
+// Verification is the result of Verify.
 type Verification struct {
 	// Problems are what is wrong, at most MaxProblems of them; More counts those beyond.
 	Problems []string

@@ -77,7 +77,7 @@ func FieldValues(q *matcher.Query, view dyngraph.View, row []uint32) []property.
 	return values
 }
 
-// slotValue is what a slot reads of a row.
+// slotValue is the value that a slot reads of a row.
 func slotValue(q *matcher.Query, view dyngraph.View, row []uint32, slot condition.Slot, column int) property.Value {
 	if column == noColumn {
 		return property.Value{}

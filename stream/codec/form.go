@@ -8,7 +8,7 @@ import (
 	"motifd/matcher"
 )
 
-// form is what all records of a query have in common, encoded once.
+// form has the parts that all records of a query share, encoded once.
 type form struct {
 	query    string // ,"query":"ring3","version":1,"op":"
 	vertices []fragment

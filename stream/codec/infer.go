@@ -23,7 +23,7 @@ type Inference struct {
 	skipped  []byte // scratch
 }
 
-// sideInference is what was seen of edges or of vertices: label -> property.
+// sideInference has the properties that were seen, of edges or of vertices: label -> property.
 type sideInference map[string]map[string]*property.Guess
 
 // NewInference returns an Inference that has seen nothing.

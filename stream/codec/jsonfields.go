@@ -105,7 +105,7 @@ func (d *jsonDecoder) fieldOf(name []byte) int {
 	return fieldOf(name)
 }
 
-// synonyms are what other systems call the fields.
+// synonyms are the names of the fields in other systems.
 var synonyms = map[string]string{
 	"source": "from", "src": "from", "sender": "from", "target": "to", "dst": "to", "dest": "to", "destination": "to",
 	"receiver": "to", "type": "label", "sourcelabel": "from_label", "targetlabel": "to_label",

@@ -47,21 +47,21 @@ type Watermark struct {
 	TS    int64 `json:"ts"` // milliseconds since the epoch
 }
 
-// Partition is what is known of a partition of which an update was accepted.
+// Partition is the state of a partition of which an update was accepted.
 type Partition struct {
 	ID       int32 `json:"id"`
 	HasTS    bool  `json:"has_ts"`
 	Greatest int64 `json:"greatest"` // the greatest time of its accepted updates, if HasTS
 }
 
-// Cut is what a batch says about event time, beside its horizons. It is fixed before updates are accepted.
+// Cut has the event time of a batch, beside its horizons. It is fixed before updates are accepted.
 type Cut struct {
 	Watermark Watermark
 	// Retention is set in a batch of its own, which changes it.
 	Retention *Retention
 }
 
-// State is what watermarks and horizons follow from.
+// State is the state from which watermarks and horizons follow.
 type State struct {
 	Retention Retention `json:"retention"`
 	Watermark Watermark `json:"watermark"` // of the last batch

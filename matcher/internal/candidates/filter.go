@@ -65,7 +65,7 @@ type class struct {
 	fit   int          // data vertices that have the bit
 }
 
-// planned is what the filter knows of a plan.
+// planned is the filter's state of a plan.
 type planned struct {
 	classes []int // by pattern vertex
 	missing int32 // pattern vertices that no data vertex fits

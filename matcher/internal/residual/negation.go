@@ -17,7 +17,7 @@ type Negation struct {
 	Test    *Order // maps its own elements from the whole core
 	// FromEdge and FromVertex lead to the core from one of its own elements.
 	FromEdge, FromVertex []Lead
-	// Asked is what its conditions ask about vertices, those of the core included.
+	// Asked has the conditions' questions about vertices, including those of the core.
 	Asked []matcher.Asked
 
 	vertices, edges int // of the core

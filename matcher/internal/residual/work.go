@@ -13,7 +13,7 @@ var ErrBudget = errors.New("the search is beyond its budget")
 // pollEvery is the number of steps between looks at the context and the budget.
 const pollEvery = 256
 
-// Work is what searches spend, one after the other, and what may end them. The zero Work bounds nothing.
+// Work counts what searches spend, one after the other, and knows what may end them. The zero Work bounds nothing.
 type Work struct {
 	Ctx   context.Context // nil never ends
 	Meter *matcher.Meter  // of the group at hand; nil measures nothing

@@ -26,7 +26,7 @@ type split struct {
 	at       []int16 // by column: its place in a suffix, or -1
 }
 
-// prefixWords is what a prefix has before its row.
+// prefixWords is the number of words of a prefix before its row.
 const prefixWords = 2
 
 // begin makes the buffer ready for the rows of a group.

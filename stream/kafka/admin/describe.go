@@ -10,7 +10,7 @@ import (
 	"motifd/stream/kafka"
 )
 
-// TopicInfo is what a topic is like.
+// TopicInfo describes a topic.
 type TopicInfo struct {
 	Partitions int
 	Replicas   int               // the fewest of a partition

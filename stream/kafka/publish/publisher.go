@@ -13,8 +13,8 @@ import (
 	"motifd/stream/kafka/internal/recordbatch"
 )
 
-// publisher is what both sinks are made of: their topics, and what is on its way to them. Records gather in one record
-// batch for each partition, or more when it is full, until a round sends them in the background.
+// publisher is the common part of both sinks: their topics, and the records on their way to them. Records gather in one
+// record batch for each partition, or more when it is full, until a round sends them in the background.
 type publisher struct {
 	opt         SinkOptions
 	cl          *kafka.Client
@@ -86,7 +86,7 @@ func (p *publisher) init(opt SinkOptions, topics ...string) (err error) {
 	return nil
 }
 
-// begin is what every Open begins with. The context that it returns ends with the sink, too.
+// begin is the first part of every Open. The context that it returns ends with the sink, too.
 func (p *publisher) begin(
 	ctx context.Context,
 	streamID string,

@@ -1,12 +1,12 @@
 package publish
 
-// published is what was found in a topic behind the committed mark: the records of the batches in hand, by name.
+// published has the records found in a topic behind the committed mark: those of the batches in hand, by name.
 type published struct {
 	batches map[uint64]*tailBatch
 	count   uint64
 }
 
-// tailBatch is what was found of one batch.
+// tailBatch has the records found of one batch.
 type tailBatch struct {
 	indexes indexSet
 	first   map[int32]int64 // offset of its first record, by partition

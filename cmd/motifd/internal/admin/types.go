@@ -42,7 +42,7 @@ const (
 	GPULost = "lost" // it has failed, and is not used before the next start
 )
 
-// QueryActivity is what became of a query since the daemon was started. Counts are exact.
+// QueryActivity counts what a query did since the daemon was started. Counts are exact.
 type QueryActivity struct {
 	Name             string        `json:"name"`
 	Version          uint64        `json:"version"`

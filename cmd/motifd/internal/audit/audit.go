@@ -16,7 +16,7 @@ import (
 // Count counts the matches of queries in the graph after a batch, which it owns; of one for existence 1 or 0.
 type Count func(ctx context.Context, batch uint64, g *dyngraph.Graph, queries []*matcher.Query) ([]matcher.Count, error)
 
-// Report is what an audit found.
+// Report is the result of an audit.
 type Report struct {
 	First   uint64    `json:"first"` // batches of the log
 	Last    uint64    `json:"last"`

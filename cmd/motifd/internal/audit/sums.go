@@ -15,7 +15,7 @@ type version struct {
 	number uint64
 }
 
-// sums is what the log has about one version of a query.
+// sums are the totals of one version of a query in the batch log.
 type sums struct {
 	// registered is the batch that registered it, 0 for one before the log. graph is the batch that made the graph in
 	// which it was registered.

@@ -91,7 +91,7 @@ Examples:
   motifd bench --write=case`
 }
 
-// presetModes are what is measured of a preset's case, unless flags say otherwise.
+// presetModes are the modes that are measured for a preset, unless flags say otherwise.
 var presetModes = map[string][]string{
 	"synth":  {"counts", "deltas", "exists"},
 	"github": {"static", "counts", "exists"},

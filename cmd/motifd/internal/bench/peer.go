@@ -54,7 +54,7 @@ type Means struct {
 	WithApply float64 `json:"geometric_mean_with_apply"`
 }
 
-// peerResult is what RapidFlow prints at its end.
+// peerResult is the result that RapidFlow prints.
 type peerResult struct {
 	seconds  float64
 	matches  *big.Int
@@ -87,7 +87,7 @@ func parsePeer(out []byte) (peerResult, error) {
 	return r, nil
 }
 
-// peerGrace is what the peer gets beyond its limit for loading, and for noticing that the time is over.
+// peerGrace is the time beyond its limit that the peer has to load, and to notice that the time is over.
 const peerGrace = time.Minute
 
 // runPeer runs the peer on a query.

@@ -168,7 +168,7 @@ func (b *measurement) sample(c *cell) error {
 	return nil
 }
 
-// replaySummary is what is read of a replay's summary.
+// replaySummary has the fields of a replay's summary that are read.
 type replaySummary struct {
 	Queries    []queryCounts `json:"queries"`
 	Updates    uint64        `json:"updates"`

@@ -17,7 +17,7 @@ import (
 	"motifd/cmd/motifd/internal/command"
 )
 
-// Report is what is measured, as --json writes it.
+// Report has all measurements, as --json writes them.
 type Report struct {
 	Machine Machine          `json:"machine"`
 	Sizes   *benchcase.Sizes `json:"sizes,omitempty"` // of a generated case

@@ -28,7 +28,7 @@ type Command struct {
 	Quiet    bool          `short:"q" help:"Print only the table."`
 }
 
-// Program is what the demo shows, and where.
+// Program is the daemon that the demo shows, and where the output goes.
 type Program struct {
 	Stdout io.Writer
 	// Daemon runs the daemon of a configuration until ctx is done. It chooses the backend.
@@ -165,7 +165,7 @@ func Topics() []admin.Topic {
 	return []admin.Topic{{Name: InputTopic}, {Name: OutputTopic}, {Name: ControlTopic}}
 }
 
-// Config is what a user would write for the demo.
+// Config returns the configuration that a user would write for the demo.
 func Config(broker, dir string) *config.Config {
 	cfg := config.Default()
 	conn := config.Connection{Brokers: []string{broker}}

@@ -10,7 +10,7 @@ import (
 	"motifd/cmd/motifd/internal/command"
 )
 
-// summary is what --summary writes.
+// summary is the content of the file of --summary.
 type summary struct {
 	Planted      int     `json:"planted"`
 	Found        int     `json:"found"`

@@ -23,7 +23,7 @@ func (quiet) Span(stream.Span) {}
 // Commit implements stream.Observer.
 func (quiet) Commit(stream.CommitStats) {}
 
-// effort is what a search took.
+// effort is the cost of a search.
 type effort struct{ steps, ns uint64 }
 
 func (e *effort) add(q *matcher.QuerySummary) {
@@ -43,7 +43,7 @@ type Updates struct {
 	queries map[string]*updatesOf
 }
 
-// updatesOf is what one query costs.
+// updatesOf is the cost of one query, update by update.
 type updatesOf struct {
 	each     []effort // of the updates that concern the query
 	worst    dyngraph.Update
@@ -51,7 +51,7 @@ type updatesOf struct {
 	vertices map[string]*vertexCost
 }
 
-// vertexCost is what the updates at a vertex cost.
+// vertexCost is the cost of the updates at a vertex.
 type vertexCost struct{ updates, steps uint64 }
 
 // Step implements stream.Observer. The search of a batch without updates, in which edges expire, is of no update.
@@ -120,7 +120,7 @@ type Batches struct {
 // block is the number of updates over which the cost of a stream is summed, at least.
 const block = 1000
 
-// batchesOf is what one query costs.
+// batchesOf is the cost of one query, in batches.
 type batchesOf struct {
 	blocks             []effort // of closed blocks, and perhaps the open one; missing at the end: none
 	positive, negative matcher.Count

@@ -31,13 +31,13 @@ type Spread struct {
 	Worst  float64 `json:"worst"`
 }
 
-// Cost is what searching takes: candidates tried, and time summed over threads.
+// Cost is the effort of searches: candidates tried, and time summed over threads.
 type Cost struct {
 	Steps   Spread `json:"steps"`
 	Seconds Spread `json:"seconds"`
 }
 
-// Query is what one query costs.
+// Query is the estimate of one query.
 type Query struct {
 	Name      string  `json:"name"`
 	Concerned uint64  `json:"concerned"` // updates

@@ -12,7 +12,7 @@ import (
 	"motifd/stream"
 )
 
-// Summary is what a Timeline showed.
+// Summary has the totals of a Timeline.
 type Summary struct {
 	File    string  `json:"file"`
 	Batches int     `json:"batches"` // of updates

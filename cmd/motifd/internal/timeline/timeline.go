@@ -48,7 +48,7 @@ type Timeline struct {
 	result          *Summary
 }
 
-// span is what one part of the pipeline did during a time. Times are since the start.
+// span is a piece of work of one part of the pipeline. Times are since the start.
 type span struct {
 	lane        stream.Lane
 	what        string

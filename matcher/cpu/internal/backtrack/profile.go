@@ -13,13 +13,13 @@ type Profile struct {
 	orders map[*program.Order]*Levels
 }
 
-// Levels is what searches did along one order.
+// Levels counts the work of searches along one order.
 type Levels struct {
 	Starts uint64 // anchors or roots that were tried
 	Steps  []Level
 }
 
-// Level is what searches did at one step of an order. Of steps that the anchor maps there is nothing.
+// Level counts the work of searches at one step of an order. Steps that the anchor maps have none.
 type Level struct {
 	Tried  uint64 // search steps at this step: candidates, and what else is counted with them
 	Mapped uint64 // partial matches up to this step; behind the last step matches, with their symmetric images
@@ -60,14 +60,14 @@ func (p *Profile) add(counted map[*program.Order]*Levels) {
 	}
 }
 
-// profiler is what one search counts.
+// profiler has the counters of one search.
 type profiler struct {
 	orders  map[*program.Order]*Levels // nil when nothing is counted
 	entered bool                       // the step at hand is counted already
 	deeper  spent                      // what deeper steps than the one at hand took
 }
 
-// spent is what a part of a search took and found.
+// spent is the cost of a part of a search, and what it found.
 type spent struct{ steps, matches uint64 }
 
 // of returns what is counted of an order.

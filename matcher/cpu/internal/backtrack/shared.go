@@ -29,7 +29,7 @@ type Options struct {
 	MostFound uint64
 }
 
-// Shared is what the searches of a backend share.
+// Shared has the state that the searches of a backend share.
 type Shared struct {
 	Graph      *dyngraph.Graph
 	Delta      *dyngraph.Delta // of the staged batch, nil for none

@@ -319,8 +319,8 @@ func (s *Search) list(j *operand, b *program.BackEdge, st *program.Step) {
 	}
 }
 
-// leastShorter is by what factor a list is shorter than what it is to be intersected with, if it goes before the lists
-// of earlier back edges.
+// leastShorter is the factor by which a list must be shorter than the intersection so far to go before the lists of
+// earlier back edges.
 const leastShorter = 8
 
 // intersectVertices intersects the lists of a step's back edges, from the intersections on that hold; false ends the

@@ -20,7 +20,7 @@ import (
 // candidates asks all three for the neighbours along an edge, admits the first two for one vertex. Both know that a
 // filter need not be asked: unlessImplied.
 
-// admission is what decides about the images of a block at hand.
+// admission decides which images the current block may have.
 type admission struct {
 	to     *filter // nil if every data vertex that the block's edges lead to fits it
 	differ uint32  // mapped blocks whose images the block's own must differ from

@@ -44,7 +44,7 @@ func (c *Counter) FromRoot(which dyngraph.Which, u int, v dyngraph.VertexID) mat
 	return more.Sub(less)
 }
 
-// origin is what is mapped first: the ends of an anchor, or a root.
+// origin is the first thing that is mapped: the ends of an anchor, or a root.
 type origin struct {
 	anchor   int // pattern edge, or -1
 	u, v     int

@@ -105,7 +105,7 @@ func (c *Counter) Start(s *Plan, adj *labeladj.Index, elsewhere []bool) {
 	}
 }
 
-// Forget drops what the counter keeps of a plan that is no more.
+// Forget drops what the counter keeps of a plan that was removed.
 func (c *Counter) Forget(s *Plan) { delete(c.cache, s) }
 
 // testedKind is a kind of the index with the tests of those edges that take only some of its entries.

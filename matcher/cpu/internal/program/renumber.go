@@ -9,7 +9,7 @@ import (
 	"motifd/matcher/condition"
 )
 
-// numbering is what the vertices and edges of a plan are in a renumbered order.
+// numbering has the numbers of a plan's vertices and edges in a renumbered order.
 type numbering struct{ vertices, edges []int }
 
 func newNumbering(p *matcher.Plan, o *matcher.Order) numbering {

@@ -19,7 +19,7 @@ type Change struct {
 	What     What
 }
 
-// What is what a Change changed.
+// What is the kind of a Change.
 type What uint8
 
 // The whats.

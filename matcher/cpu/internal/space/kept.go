@@ -44,7 +44,7 @@ type Kept struct {
 	common []uint64
 }
 
-// recheck is what is to be looked at again at a vertex: pattern vertices whose bits may come or go, in whatever round.
+// recheck is a data vertex to test again, and the pattern vertices whose bits may come or go there, in any round.
 type recheck struct {
 	v     dyngraph.VertexID
 	asked uint32
@@ -59,7 +59,7 @@ type lack struct {
 	bits uint64 // 0 where nothing is known
 }
 
-// support is in how many rounds a candidate has support, and what it lacks for one more.
+// support is the number of rounds in which a candidate has support, and what it lacks for one more.
 type support struct {
 	rounds int
 	lacks  uint64
@@ -413,7 +413,7 @@ func (k *Kept) Space(stop func() bool) *Space {
 
 // concerns reports whether a data edge may support some bit, as far as round 0 goes.
 func (k *Kept) concerns(c *Change) bool {
-	if int(max(c.From, c.To)) >= k.vertices() { // of vertices that are no more
+	if int(max(c.From, c.To)) >= k.vertices() { // of vertices that were removed
 		return false
 	}
 	for x := k.Round(c.From, 0); x != 0; x &= x - 1 {

@@ -10,7 +10,7 @@ import (
 // PollEvery is the number of search steps between looks at the stop flags and the budget.
 const PollEvery = 1 << 12
 
-// Worker is what one goroutine spends on a search, and what may end it. Only that goroutine uses it.
+// Worker counts what one goroutine spends on a search, and knows what may end it. Only that goroutine uses it.
 type Worker struct {
 	Steps   uint64 // made in this request: candidates tried
 	Stopped bool   // the search at hand ends: by a stop flag, the budget, an error, or since enough is found
@@ -31,7 +31,7 @@ type Worker struct {
 	Sharing
 }
 
-// Spent is what a worker has spent of a budget.
+// Spent is the part of a budget that a worker has used.
 type Spent struct {
 	Steps, Matches uint64
 	At             int64 // nanoseconds
