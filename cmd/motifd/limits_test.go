@@ -156,9 +156,11 @@ func TestABackfillIsCountedFirst(t *testing.T) {
 	p.until("no batch but the two queries and the payments", func() bool { return p.status().Batch == 3 })
 
 	dir := write(t, map[string]string{"pair.cypher": "MATCH (a)-->(m)<--(b)"})
-	require.Equal(t, "query pair, nothing was changed, matches in the graph: 3540\n",
+	const returns = "warning: the configuration has another query of this name, which returns with the next start; " +
+		"change it there, too, or register this one under another name\n"
+	require.Equal(t, "query pair, nothing was changed, matches in the graph: 3540\n"+returns,
 		succeed(t, dir, "query", "add", "pair.cypher", "--dry-run", "--url", p.url).stdout)
-	require.Equal(t, "query pair, version 2, from batch 4 on, matches in the graph: 3540\n",
+	require.Equal(t, "query pair, version 2, from batch 4 on, matches in the graph: 3540\n"+returns,
 		succeed(t, dir, "query", "add", "pair.cypher", "--backfill=full", "--url", p.url).stdout)
 	got = p.ask("POST", "/api/v1/queries", fan(func(q *admin.NewQuery) { q.Name, q.Emit = "counts", "counts" }))
 	require.Equal(t, answer{202, `{"batch":5,"version":1}`}, got, "one record is no flood")
@@ -171,13 +173,17 @@ func TestABackfillIsCountedFirst(t *testing.T) {
 	require.Contains(t, r.stderr, "admin.max_backfill is 3539")
 	r = succeed(t, dir, "query", "add", "pair.cypher", "--backfill=full", "--max-matches-per-batch=3539", "--url",
 		p.url)
-	require.Equal(t, "query pair, version 2, from batch 4 on\n", r.stdout, "what is capped is not counted")
+	require.Equal(t, "query pair, version 2, from batch 4 on\n"+returns, r.stdout, "what is capped is not counted")
 	r = succeed(t, dir, "query", "add", "pair.cypher", "--name=trial", "--mode=shadow", "--backfill=full", "--url",
 		p.url)
 	require.Equal(t, "query trial, version 1, from batch 5 on\n", r.stdout, "a shadow puts nothing out")
 	r = succeed(t, dir, "query", "remove", "ring", "--url", p.url)
 	require.Equal(t, "query ring, version 1, removed in batch 6\n"+
 		"warning: the configuration has it, so that it returns with the next start\n", r.stdout)
+	r = succeed(t, dir, "query", "remove", "pair", "--url", p.url)
+	require.Equal(t, "query pair, version 2, removed in batch 7\n"+
+		"warning: the configuration has it, so that it returns with the next start\n", r.stdout,
+		"also behind one of the API")
 	p.stop()
 
 	p, fan = hub(t, "--set", "admin.count_time=1ns", "--set", "engine.limits.group_matches=1000")

@@ -276,6 +276,7 @@ func (s *service) build(state *stream.State, store *checkpoint.Store,
 		opt.Observer = s.observe(opt.Observer)
 	}
 	opt.Control = s.cfg.Control()
+	s.changes.Configured(queries)
 	opt.Startup = func(stored []matcher.QueryState) ([]*matcher.QueryChange, error) {
 		changes := startup(stored, queries)
 		registered := func(q matcher.QueryState) bool { return !q.Removed && q.Query.Origin != "config" }

@@ -46,7 +46,8 @@ type change struct {
 	// counting: the engine counts the matches. counted is when it last ended. Changes.mu guards both.
 	counting bool
 	counted  time.Time
-	warnings []string       // of ChangeResult; guarded by Changes.mu
+	returns  []string       // of ChangeResult.Warnings: what the next start does
+	warnings []string       // the others of them; guarded by Changes.mu
 	add      *matcher.Query // nil for a removal
 	since    time.Time
 	cancel   context.CancelCauseFunc
@@ -60,9 +61,10 @@ type Changes struct {
 	maxQueries, maxPatternBytes int // 0 is no bound
 	log                         zerolog.Logger
 
-	mu      sync.Mutex
-	changes []*change
-	counts  [2]string // the query that was counted last, and its matches
+	mu         sync.Mutex
+	configured []*matcher.Query // those of the configuration
+	changes    []*change
+	counts     [2]string // the query that was counted last, and its matches
 }
 
 // NewChanges returns Changes that keep to the bounds on queries of the configuration.
@@ -103,15 +105,11 @@ func (p *Changes) Make(ctx context.Context, ch *matcher.QueryChange, dry bool, r
 		}
 		return ChangeResult{}, fmt.Errorf("query %q: %w", c.Query, errPending)
 	}
-	queries := registered()
-	if err := p.room(ch, queries); err != nil {
+	if err := p.room(ch, registered()); err != nil {
 		p.mu.Unlock()
 		return ChangeResult{}, err
 	}
-	configured := func(q Query) bool { return q.Query.Name == c.Query && q.Query.Origin == "config" }
-	if ch.Add == nil && slices.ContainsFunc(queries, configured) {
-		c.warnings = []string{"the configuration has it, so that it returns with the next start"}
-	}
+	c.returns = p.returns(c.Query, ch.Add)
 	// The change outlives the request that asked for it.
 	var waiting context.Context
 	waiting, c.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
@@ -124,7 +122,8 @@ func (p *Changes) Make(ctx context.Context, ch *matcher.QueryChange, dry bool, r
 			err = fmt.Errorf("%w: %w", ErrNotReady, err)
 		}
 		p.mu.Lock()
-		c.result = ChangeResult{Batch: batch, Version: version, Backfill: c.Backfill, DryRun: dry, Warnings: c.warnings}
+		c.result = ChangeResult{Batch: batch, Version: version, Backfill: c.Backfill, DryRun: dry,
+			Warnings: slices.Concat(c.returns, c.warnings)}
 		if errors.Is(err, ErrDryRun) {
 			err = nil
 		}
@@ -176,7 +175,7 @@ func (c *change) wait(ctx context.Context, p *Changes) (ChangeResult, error) {
 			c.cancel(errCancelled)
 			return ChangeResult{}, fmt.Errorf("%w: the engine has been busy for %s", ErrNotReady, dryWait)
 		default:
-			return ChangeResult{Pending: true}, nil
+			return ChangeResult{Pending: true, Warnings: c.returns}, nil
 		}
 	}
 }
@@ -190,6 +189,26 @@ func (p *Changes) patience(c *change) time.Duration {
 		return changeWait
 	}
 	return changeWait - time.Since(c.counted)
+}
+
+// Configured notes the queries of the configuration. The next start registers them again, whatever changes are made.
+func (p *Changes) Configured(queries []*matcher.Query) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.configured = queries
+}
+
+// returns warns that the configuration has a query which is removed, or replaced by another (add). p.mu is held.
+func (p *Changes) returns(name string, add *matcher.Query) []string {
+	i := slices.IndexFunc(p.configured, func(q *matcher.Query) bool { return q.Name == name })
+	switch {
+	case i < 0 || add != nil && matcher.SameDefinition(add, p.configured[i]):
+		return nil
+	case add == nil:
+		return []string{"the configuration has it, so that it returns with the next start"}
+	}
+	return []string{"the configuration has another query of this name, which returns with the next start; change it " +
+		"there, too, or register this one under another name"}
 }
 
 // find returns the pending change of a query, or nil. p.mu is held.

@@ -215,3 +215,35 @@ func TestRequestsAreBounded(t *testing.T) {
 		require.Equal(t, 200, ask(a, "GET", "/readyz", "", nil).Code)
 	})
 }
+
+// TestAChangeOfAConfiguredQueryWarns: the next start undoes it, unless it is what the configuration has. The answer says
+// so, also while the change is pending.
+func TestAChangeOfAConfiguredQueryWarns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := unbounded()
+		p.Configured([]*matcher.Query{{Name: "ring", Source: "x"}})
+		warn := func(name string) func() { return func() { p.Warn(name, []string{"no label"}) } }
+		returns := "the configuration has another query of this name, which returns with the next start; change it " +
+			"there, too, or register this one under another name"
+		made := func(ch *matcher.QueryChange, begin func()) ChangeResult {
+			got, err := p.Make(t.Context(), ch, false, noQueries,
+				func(context.Context, *matcher.QueryChange) (uint64, uint64, error) {
+					begin()
+					return 7, 2, nil
+				})
+			require.NoError(t, err)
+			return got
+		}
+		other := &matcher.QueryChange{Remove: "ring", Add: &matcher.Query{Name: "ring", Emit: matcher.EmitCounts}}
+		require.Equal(t, []string{returns, "no label"}, made(other, warn("ring")).Warnings)
+		require.Equal(t, ChangeResult{Batch: 7, Version: 2, Warnings: []string{"no label"}},
+			made(addOf("other", "x"), warn("other")))
+		require.Empty(t, made(&matcher.QueryChange{Remove: "ring", Add: &matcher.Query{Name: "ring"}}, func() {}).Warnings,
+			"it is what the configuration has")
+		require.Equal(t, []string{"the configuration has it, so that it returns with the next start"},
+			made(&matcher.QueryChange{Remove: "ring"}, func() {}).Warnings, "whoever registered what there is")
+		require.Equal(t, ChangeResult{Pending: true, Warnings: []string{returns}},
+			made(other, func() { time.Sleep(time.Second) }))
+		time.Sleep(time.Second)
+	})
+}

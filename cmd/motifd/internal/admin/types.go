@@ -65,7 +65,7 @@ type QueryActivity struct {
 type ChangeResult struct {
 	Batch   uint64 `json:"batch,omitempty"`
 	Version uint64 `json:"version,omitempty"`
-	// Warnings say why the query cannot match at present, or that it will return.
+	// Warnings say why the query cannot match at present, and that the configuration will bring its own back.
 	Warnings []string `json:"warnings,omitempty"`
 	// Pending: the change waits for the engine; Batch and Version are not known yet.
 	Pending bool `json:"pending,omitempty"`
