@@ -20,6 +20,7 @@ func Warnings(q *Query, opt dyngraph.Options, g *dyngraph.Graph) (warnings []str
 		}
 	}
 	warnings = append(warnings, q.warnBlocked()...)
+	warnings = append(warnings, q.warnEarly()...)
 	if g == nil || g.Vertices() == 0 {
 		return warnings
 	}
@@ -28,7 +29,30 @@ func Warnings(q *Query, opt dyngraph.Options, g *dyngraph.Graph) (warnings []str
 	return appendMissing(warnings, "edge", edges, func() []string { return edgeLabels(g) })
 }
 
-// maxMissing is how many labels of vertices, and of edges, are warned of one by one.
+// warnEarly warns of conditions that compare a time with what seems to be a length of time.
+func (q *Query) warnEarly() (warnings []string) {
+	add := func(conditions []*condition.Condition, of *Query) {
+		for _, c := range conditions {
+			for _, text := range c.EarlyTimes(of.ElementName) {
+				if len(warnings) < maxMissing && !slices.Contains(warnings, text) {
+					warnings = append(warnings, text)
+				}
+			}
+		}
+	}
+	for stage, of := range q.denying() {
+		add(of.Conditions, of)
+		for i := range of.Negations {
+			add(of.Negations[i].Conditions, of.Subquery(&of.Negations[i]))
+		}
+		if q.Groups != nil {
+			add(q.Groups.Stages[stage].Having, q)
+		}
+	}
+	return warnings
+}
+
+// maxMissing is how many labels of vertices, of edges, and early times are warned of one by one.
 const maxMissing = 8
 
 // appendMissing appends a warning for each label that is missing, and one for those beyond the first few.

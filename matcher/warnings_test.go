@@ -7,7 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"motifd/dyngraph"
+	"motifd/dyngraph/property"
 	"motifd/matcher"
+	"motifd/matcher/condition"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/pattern"
 	"motifd/matcher/plan"
@@ -99,4 +101,28 @@ func TestLabelsVersionTellsWhatIsThere(t *testing.T) {
 	require.True(t, step("+ b c S"))
 	require.True(t, step("- b c S"))
 	require.True(t, step("+v d:D"))
+}
+
+// TestTimesComparedWithLengthsOfTimeAreSaid: in a WHERE, in a denied pattern, along a path and behind WITH.
+func TestTimesComparedWithLengthsOfTimeAreSaid(t *testing.T) {
+	schema := &property.Schema{Edges: property.Declarations{"T": {"ts": {Kind: property.Timestamp}}}}
+	hour := map[string]condition.Parameter{"hour": {Values: []property.Value{property.Int(3_600_000)}}}
+	for cypher, want := range map[string][]string{
+		"MATCH (a)-[t:T]->(b)-[u:T]->(c) WHERE t.ts <= $hour AND u.ts - t.ts <= $hour": {"t.ts <= "},
+		"MATCH (a)-[t:T]->(b) WHERE NOT EXISTS { (b)-[u:T]->(a) WHERE u.ts < $hour }":  {"u.ts < "},
+		"MATCH (a)-[t:T*1..3]->(b) WHERE all(e IN t WHERE e.ts < $hour)":               {"t.ts < "},
+		"MATCH (a)-[t:T]->(b) WHERE t.ts < $hour WITH b, count(*) AS n WHERE n > 1 " +
+			"MATCH (b)-[u:T]->(c) WHERE NOT EXISTS { (c)-[w:T]->(b) WHERE w.ts > $hour } " +
+			"WITH b, u, count(*) AS m WHERE u.ts = $hour": {"t.ts < ", "w.ts > ", "u.ts = "},
+		"MATCH (a)-[t:T]->(b)-[u:T]->(c) WHERE t.ts < u.ts <= t.ts + $hour": nil,
+	} {
+		q, err := pattern.Parse(pattern.Cypher, []byte(cypher),
+			pattern.Options{Name: "q", Directed: true, Declared: pattern.Declared{Schema: schema, Parameters: hour}})
+		require.NoError(t, err)
+		got := matcher.Warnings(q, dyngraph.Options{Directed: true, EdgeIDs: true, Schema: schema}, nil)
+		require.Len(t, got, len(want), cypher)
+		for i, text := range want {
+			require.Contains(t, got[i], text+"3600000 compares a time with 1970-01-01T01:00:00Z; ", cypher)
+		}
+	}
 }

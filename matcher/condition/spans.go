@@ -1,9 +1,11 @@
 package condition
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"motifd/dyngraph/property"
 )
@@ -51,6 +53,35 @@ func (t *term) isSpan() bool {
 		return t.args[0].isTime() && t.args[1].isTime() || t.args[0].isSpan()
 	}
 	return false
+}
+
+// early is 1980-01-01. A constant below it that a time is compared with was hardly meant to be a time.
+const early = 3652 * 86_400_000
+
+// EarlyTimes tells of each comparison of a time with a constant between the start of 1970 and that of 1980: as a rule a
+// length of time, which wants a difference of times beside it. name names an element.
+func (c *Condition) EarlyTimes(name func(Ref) string) []string {
+	return c.root.earlyTimes(named(name), nil)
+}
+
+func (t *term) earlyTimes(name func(Slot) string, all []string) []string {
+	for _, a := range t.args {
+		all = a.earlyTimes(name, all)
+	}
+	if t.code != compare {
+		return all
+	}
+	for _, a := range t.args {
+		if !a.isConstant() || !a.isTime() {
+			continue
+		}
+		if ms := a.value.Whole(); ms > 0 && ms < early {
+			all = append(all, fmt.Sprintf("%s compares a time with %s; a length of time is compared with a "+
+				"difference of times, as in u.ts - t.ts <= duration('%s')", t.format(name),
+				time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.999Z"), FormatDuration(ms)))
+		}
+	}
+	return all
 }
 
 // IsDuration reports whether FormatDuration writes a length of time: from 1 ms on, as long as ParseDuration counts it

@@ -36,6 +36,34 @@ func TestLengthsOfTimeAreWrittenAsDurations(test *testing.T) {
 	}
 }
 
+// TestLengthsOfTimeThatTimesAreComparedWithAreTold: what is a time, or a difference of times, is not.
+func TestLengthsOfTimeThatTimesAreComparedWithAreTold(test *testing.T) {
+	names := map[int]string{0: "a", 1: "b"}
+	for where, want := range map[string]string{
+		"a.ts <= duration('PT1H')":       "a.ts <= 3600000 compares a time with 1970-01-01T01:00:00Z",
+		"a.i = 3 OR NOT 86400000 < b.ts": "86400000 < b.ts compares a time with 1970-01-02T00:00:00Z",
+		"a.ts - 1000 > 500":              "(a.ts - 1000) > 500 compares a time with 1970-01-01T00:00:00.5Z",
+		"a.ts > 0":                       "",
+		"a.ts > -5":                      "",
+		"a.ts > 1700000000000":           "",
+		"b.ts - a.ts <= 3600000":         "",
+		"a.ts < b.ts AND b.ts <= a.ts + duration('P1D')": "",
+		"a.i < 3600000": "",
+	} {
+		var got []string
+		for _, c := range parse(test, where) {
+			got = append(got, c.EarlyTimes(func(r condition.Ref) string { return names[r.Index] })...)
+		}
+		if want == "" {
+			require.Empty(test, got, where)
+			continue
+		}
+		require.Len(test, got, 1, where)
+		require.Contains(test, got[0], want+"; a length of time is compared with a difference of times, as in "+
+			"u.ts - t.ts <= duration('P", where)
+	}
+}
+
 // TestDurationsAreReadAsWritten plays lengths up to the greatest that has thousandths of a second.
 func TestDurationsAreReadAsWritten(test *testing.T) {
 	for ms := int64(1); ms > 0 && ms <= math.MaxInt64/1000; ms = ms*3 + ms%7 {

@@ -216,8 +216,8 @@ func TestRequestsAreBounded(t *testing.T) {
 	})
 }
 
-// TestAChangeOfAConfiguredQueryWarns: the next start undoes it, unless it is what the configuration has. The answer says
-// so, also while the change is pending.
+// TestAChangeOfAConfiguredQueryWarns: the next start undoes it, unless it is what the configuration has. The answer
+// says so, also while the change is pending.
 func TestAChangeOfAConfiguredQueryWarns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := unbounded()
@@ -238,8 +238,8 @@ func TestAChangeOfAConfiguredQueryWarns(t *testing.T) {
 		require.Equal(t, []string{returns, "no label"}, made(other, warn("ring")).Warnings)
 		require.Equal(t, ChangeResult{Batch: 7, Version: 2, Warnings: []string{"no label"}},
 			made(addOf("other", "x"), warn("other")))
-		require.Empty(t, made(&matcher.QueryChange{Remove: "ring", Add: &matcher.Query{Name: "ring"}}, func() {}).Warnings,
-			"it is what the configuration has")
+		same := &matcher.QueryChange{Remove: "ring", Add: &matcher.Query{Name: "ring"}}
+		require.Empty(t, made(same, func() {}).Warnings, "it is what the configuration has")
 		require.Equal(t, []string{"the configuration has it, so that it returns with the next start"},
 			made(&matcher.QueryChange{Remove: "ring"}, func() {}).Warnings, "whoever registered what there is")
 		require.Equal(t, ChangeResult{Pending: true, Warnings: []string{returns}},

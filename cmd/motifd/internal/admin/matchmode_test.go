@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"motifd/dyngraph/property"
 	"motifd/matcher"
 )
 
@@ -24,4 +25,17 @@ func TestMatchModeGoesThrough(t *testing.T) {
 	}
 	_, err := (&NewQuery{Name: "q", Cypher: "MATCH (a)-[:T]->(b)", MatchMode: "walk"}).build(true, "", nil)
 	require.ErrorContains(t, err, "match_mode")
+}
+
+// TestInfoShowsAllConditions holds that the API shows what a query asks of the times along paths beside its conditions.
+func TestInfoShowsAllConditions(t *testing.T) {
+	schema := &property.Schema{Edges: property.Declarations{"T": {"ts": {Kind: property.Timestamp}}}}
+	const conditions = "WHERE u.ts > 1700000000000 AND motifd.increasing(t, u) AND motifd.span(t) <= duration('P1D')"
+	want := []string{"u.ts > 1700000000000", "motifd.increasing(t, u)", "motifd.span(t) <= duration('P1D')"}
+	for _, more := range []string{"", " WITH c, count(*) AS n"} {
+		n := NewQuery{Name: "q", Cypher: "MATCH (a)-[t:T*1..3]->(b)-[u:T]->(c) " + conditions + more}
+		q, err := n.build(true, "", schema)
+		require.NoError(t, err)
+		require.Equal(t, want, (&Query{QueryState: matcher.QueryState{Query: q}}).Info().Where, more)
+	}
 }

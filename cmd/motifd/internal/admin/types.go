@@ -141,6 +141,13 @@ func (s *Query) Info() QueryInfo {
 	for _, c := range q.Conditions {
 		where = append(where, c.Format(q.ElementName))
 	}
+	edge := func(e int) string { return q.Edges[e].Name }
+	for i := range q.Rises {
+		where = append(where, q.Rises[i].Format(edge))
+	}
+	for i := range q.Spans {
+		where = append(where, q.Spans[i].Format(edge))
+	}
 	if g := q.Groups; g != nil {
 		union := matcher.Query{Vertices: g.Vertices, Edges: g.Edges}
 		for i := range g.Stages {
