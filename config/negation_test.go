@@ -24,3 +24,27 @@ queries:
 		require.Equal(t, want, strings.Contains(strings.Join(c.Warnings(), "\n"), "are kept for"), retention)
 	}
 }
+
+// TestQueriesThatHardlyMatchAreWarnedOf: the configuration warns of what the pattern alone tells, and only of that.
+func TestQueriesThatHardlyMatchAreWarnedOf(t *testing.T) {
+	for where, want := range map[string]string{
+		"t.ts <= $hour":        "queries[0]: t.ts <= 3600000 compares a time with 1970-01-01T01:00:00Z",
+		"u.ts - t.ts <= $hour": "",
+		"$hour > 1 AND NOT EXISTS { (a)-[v:PAID]->(b) WHERE v.ts <= t.ts }": "queries[0]: every match has what NOT ",
+	} {
+		c, err := load(t, sound+`
+graph: {properties: {edges: {PAID: {ts: timestamp}}}}
+queries:
+  - name: fast
+    cypher: "MATCH (a)-[t:PAID]->(b)-[u:PAID]->(c) WHERE `+where+`"
+    params: {hour: 1h}
+`, nil)
+		require.NoError(t, err, where)
+		if want == "" {
+			require.Empty(t, c.Warnings(), where)
+			continue
+		}
+		require.Len(t, c.Warnings(), 1, where)
+		require.Contains(t, c.Warnings()[0], want)
+	}
+}

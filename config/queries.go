@@ -11,6 +11,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"motifd/dyngraph"
 	"motifd/dyngraph/property"
 	"motifd/matcher"
 	"motifd/matcher/pattern"
@@ -42,7 +43,9 @@ func (c *Config) BuildQueries() ([]*matcher.Query, error) {
 		if err := q.CheckCompeting(c.Graph.Directed); err != nil && !c.Graph.EdgeIDs() {
 			v.warn(path, "%v; the query is refused unless the checkpoint holds it", err)
 		}
-		for _, text := range c.Graph.RetentionWarnings(q) {
+		// Edges that compete are warned of above, and labels depend on the graph.
+		always := matcher.Warnings(q, dyngraph.Options{EdgeIDs: true}, nil)
+		for _, text := range append(always, c.Graph.RetentionWarnings(q)...) {
 			v.warn(path, "%s", text)
 		}
 		taken[q.Name] = from
