@@ -146,3 +146,20 @@ func TestExplainLevels(t *testing.T) {
 	require.Contains(t, motifd(t, dir, "explain", "path.cypher", "--undirected", "--levels").stderr, "--levels needs")
 	require.Equal(t, exitRefused, motifd(t, dir, append(args, "--backend=reference")...).code)
 }
+
+// TestExplainShowsPatternsOfOneVertex: of a vertex without conditions that is denied something, and of one whose
+// conditions are joined by AND, an OR among them.
+func TestExplainShowsPatternsOfOneVertex(t *testing.T) {
+	t.Parallel()
+	dir := write(t, map[string]string{
+		"idle.cypher":    "MATCH (a:A) WHERE NOT (a)-[:T]->(:B)",
+		"blocked.cypher": "MATCH (a:A {blocked: true}) WHERE a.risk IS NULL OR a.risk < 5",
+		"u.jsonl":        `{"op":"+","from":"a","to":"b","label":"T","from_label":"A","to_label":"B"}` + "\n",
+	})
+	out := succeed(t, dir, "explain", "idle.cypher").stdout
+	require.Contains(t, out, "\ninserted, deleted or revised (a:A)\n")
+	require.Contains(t, succeed(t, dir, "explain", "idle.cypher", "--analyze=u.jsonl").stdout, "sample: 1 update")
+	const declared = "--properties=vertices: {A: {blocked: bool, risk: int64}}"
+	out = succeed(t, dir, "explain", "blocked.cypher", declared).stdout
+	require.Contains(t, out, "(a:A) where a.blocked = true and ((a.risk IS NULL) OR (a.risk < 5))\n")
+}

@@ -53,6 +53,14 @@ func (c *Condition) WithConstant() (relation Relation, constant property.Value, 
 // Format prints the condition as Cypher, chains split and parameters put in; name names an element.
 func (c *Condition) Format(name func(Ref) string) string { return c.root.text(named(name)) }
 
+// Operand prints the condition as Format does, beside others that AND joins: an OR or XOR in parentheses.
+func (c *Condition) Operand(name func(Ref) string) string {
+	if c.root.code == or || c.root.code == xor {
+		return "(" + c.Format(name) + ")"
+	}
+	return c.Format(name)
+}
+
 func named(name func(Ref) string) func(Slot) string {
 	return func(s Slot) string {
 		if s.Type.Kind == property.Labels || s.Element.Aggregate {

@@ -81,7 +81,7 @@ func explain(p *matcher.Plan) string {
 		if q.IsVertex() {
 			what = "inserted, deleted or revised"
 		}
-		fmt.Fprintf(&b, "%s %s%s\n", what, vertexText(p, v), where(p, p.OwnVertex[v]))
+		fmt.Fprintf(&b, "%s %s%s\n", what, vertexText(p, v), where(p, ownOfVertex(p, v)))
 		stepsText(&b, p, o, 1, "  ")
 	}
 	for i := range p.Classes {
@@ -305,7 +305,11 @@ func where(p *matcher.Plan, conditions []int) string {
 		if k == 0 {
 			sep = " where "
 		}
-		text += sep + p.Conditions[i].Format(p.Query.ElementName)
+		c := p.Conditions[i].Format(p.Query.ElementName)
+		if len(conditions) > 1 {
+			c = p.Conditions[i].Operand(p.Query.ElementName)
+		}
+		text += sep + c
 	}
 	return text
 }
