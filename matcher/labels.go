@@ -22,8 +22,11 @@ func (e QueryEdge) SameEnds(f QueryEdge) bool {
 }
 
 func demand(label string, anyOf []string) condition.Labels {
-	if label != "" {
-		anyOf = []string{label}
+	switch {
+	case label != "":
+		return condition.Labels{{All: []string{label}}}
+	case len(anyOf) == 0:
+		return nil
 	}
 	var all []condition.Alternative
 	for _, l := range anyOf {

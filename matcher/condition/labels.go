@@ -74,7 +74,15 @@ func (l Labels) Impossible(several bool) (Alternative, bool) {
 }
 
 // Key is a text that demands have in common if they are equal, and only then.
-func (l Labels) Key() string { return l.Format(strconv.Quote) }
+func (l Labels) Key() string {
+	switch label, one := l.Single(); {
+	case label != "":
+		return strconv.Quote(label)
+	case one: // no demand
+		return ""
+	}
+	return l.Format(strconv.Quote)
+}
 
 // Format prints the demand as Cypher, without the colon; quote quotes a label.
 func (l Labels) Format(quote func(string) string) string {

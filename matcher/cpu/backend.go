@@ -225,8 +225,10 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 			c.at, b.plans[p] = at, c
 			continue
 		}
-		c := &compiled{plan: p, at: at, missing: b.filter.Missing(p),
-			layout: rowsort.NewLayout(b.g.View(dyngraph.New), p)}
+		c := &compiled{plan: p, at: at, missing: b.filter.Missing(p)}
+		if p.ForBatches() {
+			c.layout = rowsort.NewLayout(b.g.View(dyngraph.New), p)
+		}
 		cols, dormant := b.columns, b.filter.Dormant(p)
 		if dormant {
 			cols = new(program.ListKeys) // nothing is searched for it: none of its lists is to be outdated

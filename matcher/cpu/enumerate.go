@@ -51,7 +51,9 @@ func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matche
 	if cause := e.meter.Begin(budget, want != matcher.WantRows || limit > 0); cause != matcher.NoCause {
 		return matcher.Result{Over: cause}, nil
 	}
-	e.layout, e.budget = rowsort.NewLayout(b.g.View(which), p), budget
+	if e.budget = budget; want == matcher.WantRows {
+		e.layout = rowsort.NewLayout(b.g.View(which), p)
+	}
 	e.search(ctx)
 	result := e.result
 	if err := ctx.Err(); err != nil {
@@ -100,7 +102,7 @@ type enumeration struct {
 	stop   atomic.Bool
 	budget *matcher.Budget
 	meter  matcher.Meter
-	layout *rowsort.Layout
+	layout *rowsort.Layout // nil if no rows are wanted
 	capped viewCut
 
 	steps uint64 // of the last turn
@@ -240,8 +242,15 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 		if w.countPlan != nil {
 			s.counter.Start(w.countPlan, adj, nil)
 		}
-		st := &rowsort.Sorter{Memory: b.opt.GroupMemory, Stop: stop}
-		st.Begin(e.layout, keep, file)
+		var st *rowsort.Sorter
+		if e.layout != nil {
+			st = &rowsort.Sorter{Memory: b.opt.GroupMemory, Stop: stop}
+			st.Begin(e.layout, keep, file)
+			defer func() {
+				st.Drop()
+				st.Release()
+			}()
+		}
 		s.Out, s.Allowance = st, allowed
 		s.Measure(&e.meter)
 		e.capped.cut.Measure(&s.Search)
@@ -249,10 +258,6 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 			stop.Store(true)
 		}
 		began, looked := s.Told.At, s.counter.LookedUp()
-		defer func() {
-			st.Drop()
-			st.Release()
-		}()
 		for from, to, given, ok := pool.Take(&s.Worker); ok; from, to, given, ok = pool.Take(&s.Worker) {
 			if given != nil {
 				s.resumePart(given)
@@ -277,7 +282,7 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 				}
 			}
 			come.Done(to - told)
-			if st.Err() != nil || s.Tripped || e.capped.cut.IsDone() || allowed.Over() {
+			if st != nil && st.Err() != nil || s.Tripped || e.capped.cut.IsDone() || allowed.Over() {
 				stop.Store(true)
 			}
 		}
@@ -286,8 +291,12 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 		if w.countPlan != nil {
 			b.opt.Profile.counted(w.countPlan, true, s.Steps, looked, s.counter.LookedUp())
 		}
-		first := e.capped.cut.IsDone() && e.capped.cut.Give(&s.Search, st)
-		rows := st.Finish(nil)
+		var rows rowsort.Sorted
+		first := false
+		if st != nil {
+			first = e.capped.cut.IsDone() && e.capped.cut.Give(&s.Search, st)
+			rows = st.Finish(nil)
+		}
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		switch {

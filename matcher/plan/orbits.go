@@ -1,11 +1,10 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
-	"strconv"
-	"strings"
 
 	"motifd/matcher"
 	"motifd/matcher/condition"
@@ -16,79 +15,94 @@ import (
 type mapper struct {
 	p           *matcher.Plan
 	n           int
-	rel         []int     // by pair of vertices: how the first sees its edges to the second; 0 is none
-	nbrs        []uint32  // by vertex: its neighbours
-	marks       []string  // by pattern edge: the conditions on it
-	vertexKinds []string  // by vertex: the key of its labels, and the conditions on it
-	edgeLabels  []string  // by pattern edge: likewise
-	edge        [][]sided // by pair of vertices: the edges between them as the first sees them, in one order
-	seed        []uint64  // by vertex: its kind
-	walk        []int     // scratch: the vertices in the order in which they are mapped
-	from        []int     // by vertex: an earlier one of walk that it is joined to
+	rel         []int    // by pair of vertices: how the first sees its edges to the second; 0 is none
+	nbrs        []uint32 // by vertex: its neighbours
+	vertexKinds []int    // by vertex: its labels, and the conditions on it
+	edgeKinds   []int    // by pattern edge: likewise, and whether it matches in either direction
+	sided       []sided  // by pair of vertices, then kind
+	parallel    bool     // there are several edges between two vertices
+	seed        []uint64 // by vertex: its kind
+	walk        []int    // scratch: the vertices in the order in which they are mapped
+	from        []int    // by vertex: an earlier one of walk that it is joined to
 	taken       uint32
 	image       []int
 }
 
 // sided is an edge as one of its ends sees it.
 type sided struct {
-	kind string // label, direction and conditions
+	pair int // this end, times the number of vertices, and the other one
+	kind int
 	edge int
+}
+
+// kind is what tells elements of a pattern apart. Equal kinds have equal numbers, from 1 on.
+type kind struct {
+	of     byte   // 'v': vertex; 'o', 'i', 'e': edge out, in, in either direction; 'p': parallel edges
+	labels string // matcher's key of labels; of parallel edges the numbers of their kinds
+	mark   string // the conditions on it
 }
 
 // newMapper returns a mapper that tells elements apart by some of the conditions on them.
 func newMapper(p *matcher.Plan, conditions []*condition.Condition) *mapper {
-	n := len(p.Query.Vertices)
-	m := &mapper{p: p, n: n, rel: make([]int, n*n), nbrs: make([]uint32, n), edge: make([][]sided, n*n),
-		seed: make([]uint64, n), marks: marks(p.Query, conditions),
+	q, n := p.Query, len(p.Query.Vertices)
+	m := &mapper{p: p, n: n, rel: make([]int, n*n), nbrs: make([]uint32, n), vertexKinds: make([]int, n),
+		edgeKinds: make([]int, len(q.Edges)), sided: make([]sided, 0, 2*len(q.Edges)), seed: make([]uint64, n),
 		from: make([]int, n), image: make([]int, n)}
-	for i, e := range p.Query.Edges {
-		there, back := "out ", "in "
+	numbers := make(map[kind]int, n)
+	number := func(k kind) int {
+		i, ok := numbers[k]
+		if !ok {
+			i = len(numbers) + 1
+			numbers[k] = i
+		}
+		return i
+	}
+	for i, e := range q.Edges {
+		k := kind{'o', e.Labels().Key(), mark(conditions, condition.Ref{Edge: true, Index: i})}
 		if e.Either {
-			there, back = "either ", "either "
+			k.of = 'e'
 		}
-		at, to := e.From*n+e.To, e.To*n+e.From
-		label := e.Labels().Key()
-		m.edgeLabels = append(m.edgeLabels, label)
-		if m.marks[i] != "" {
-			label = fmt.Sprintf("%d %s %s", len(label), label, m.marks[i])
+		m.edgeKinds[i] = number(k)
+		m.sided = append(m.sided, sided{e.From*n + e.To, m.edgeKinds[i], i})
+		if !e.Either {
+			k.of = 'i'
 		}
-		m.edge[at], m.edge[to] = append(m.edge[at], sided{there + label, i}),
-			append(m.edge[to], sided{back + label, i})
+		m.sided = append(m.sided, sided{e.To*n + e.From, number(k), i})
 		m.nbrs[e.From] |= 1 << e.To
 		m.nbrs[e.To] |= 1 << e.From
 	}
-	names := map[string]int{"": 0}
-	number := func(s string) int {
-		n, ok := names[s]
-		if !ok {
-			n = len(names)
-			names[s] = n
-		}
-		return n
-	}
-	for i, es := range m.edge {
-		if es == nil {
+	slices.SortStableFunc(m.sided, func(a, b sided) int {
+		return cmp.Or(cmp.Compare(a.pair, b.pair), cmp.Compare(a.kind, b.kind))
+	})
+	for rest := m.sided; len(rest) > 0; {
+		pair := rest[0].pair
+		es := m.between(pair)
+		rest = rest[len(es):]
+		if m.rel[pair] = es[0].kind; len(es) == 1 {
 			continue
 		}
-		slices.SortStableFunc(es, func(a, b sided) int { return strings.Compare(a.kind, b.kind) })
-		name := ""
+		m.parallel = true
+		var kinds []byte
 		for _, e := range es {
-			name += strconv.Itoa(len(e.kind)) + " " + e.kind + ";"
+			kinds = fmt.Append(kinds, e.kind, " ")
 		}
-		m.rel[i] = number(name)
+		m.rel[pair] = number(kind{of: 'p', labels: string(kinds)})
 	}
 	for v := range m.seed {
-		label := p.Query.Vertices[v].Labels().Key()
-		m.vertexKinds = append(m.vertexKinds, strconv.Itoa(len(label))+" "+label+" "+
-			mark(conditions, condition.Ref{Index: v}))
-		m.seed[v] = mix(uint64(number("vertex " + m.vertexKinds[v])))
+		m.vertexKinds[v] = number(kind{'v', q.Vertices[v].Labels().Key(), mark(conditions, condition.Ref{Index: v})})
+		m.seed[v] = mix(uint64(m.vertexKinds[v]))
 	}
 	return m
 }
 
-// hasParallel reports whether the pattern has edges between the same vertices.
-func (m *mapper) hasParallel() bool {
-	return slices.ContainsFunc(m.edge, func(es []sided) bool { return len(es) > 1 })
+// between returns the edges of a pair of vertices as the first sees them, in one order.
+func (m *mapper) between(pair int) []sided {
+	i, _ := slices.BinarySearchFunc(m.sided, pair, func(s sided, pair int) int { return cmp.Compare(s.pair, pair) })
+	j := i
+	for j < len(m.sided) && m.sided[j].pair == pair {
+		j++
+	}
+	return m.sided[i:j]
 }
 
 // mix scatters a number (splitmix64).
@@ -158,9 +172,7 @@ func (m *mapper) connected(set uint32) bool {
 // find returns an automorphism of the pattern's vertices in a connected set, edges between them included, that takes
 // the oriented anchor of one order to that of another: by vertex, -1 outside the set. nil: there is none.
 func (m *mapper) find(set uint32, colour []uint64, from, to *matcher.Order) []int {
-	x, y := &m.p.Query.Edges[from.Edge], &m.p.Query.Edges[to.Edge]
-	if m.edgeLabels[from.Edge] != m.edgeLabels[to.Edge] || x.Either != y.Either ||
-		m.marks[from.Edge] != m.marks[to.Edge] {
+	if m.edgeKinds[from.Edge] != m.edgeKinds[to.Edge] {
 		return nil
 	}
 	a, b := from.Steps[0].Vertex, from.Steps[1].Vertex
@@ -242,9 +254,9 @@ func (m *mapper) edges(image []int, x, y int) []int {
 		if image[e.From] < 0 || image[e.To] < 0 {
 			continue
 		}
-		for k, s := range m.edge[e.From*m.n+e.To] {
+		for k, s := range m.between(e.From*m.n + e.To) {
 			if s.edge == i {
-				all[i] = m.edge[image[e.From]*m.n+image[e.To]][k].edge
+				all[i] = m.between(image[e.From]*m.n + image[e.To])[k].edge
 			}
 		}
 	}

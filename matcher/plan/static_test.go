@@ -43,7 +43,7 @@ func TestSymmetryOfFew(t *testing.T) {
 		if distinct(m.coloursApart(nil)) < len(q.Vertices) {
 			return
 		}
-		if m.hasParallel() {
+		if m.parallel {
 			parallel++
 		} else {
 			apart++

@@ -19,7 +19,7 @@ func symmetry(p *matcher.Plan) {
 	}
 	m, n := newMapper(p, p.Query.Conditions), len(p.Query.Vertices)
 	all := m.coloursApart(nil)
-	if p.Automorphisms = matcher.CountOf(1); distinct(all) == n && !m.hasParallel() {
+	if p.Automorphisms = matcher.CountOf(1); distinct(all) == n && !m.parallel {
 		return
 	}
 	a := newAutomorphisms(p.Query, m)
