@@ -17,7 +17,7 @@ func (v QueryVertex) Labels() condition.Labels { return demand(v.Label, v.AnyOf)
 func (e QueryEdge) Labels() condition.Labels { return demand(e.Label, e.AnyOf) }
 
 // SameEnds reports whether two pattern edges lie between the same vertices.
-func (e QueryEdge) SameEnds(f QueryEdge) bool {
+func (e *QueryEdge) SameEnds(f *QueryEdge) bool {
 	return e.From == f.From && e.To == f.To || e.From == f.To && e.To == f.From
 }
 

@@ -25,7 +25,7 @@ func mustDiffer(mode matcher.MatchMode, labels []dyngraph.LabelID) []uint32 {
 func edgesMustDiffer(p *matcher.Plan) [][]int {
 	edges := p.Query.Edges
 	lists := make([][]int, len(edges))
-	sameImages := func(a, b int) bool { return edges[a].SameEnds(edges[b]) }
+	sameImages := func(a, b int) bool { return edges[a].SameEnds(&edges[b]) }
 	switch p.Query.MatchMode {
 	case matcher.Homomorphism:
 		return lists

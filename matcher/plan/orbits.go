@@ -19,7 +19,8 @@ type mapper struct {
 	nbrs        []uint32 // by vertex: its neighbours
 	vertexKinds []int    // by vertex: its labels, and the conditions on it
 	edgeKinds   []int    // by pattern edge: likewise, and whether it matches in either direction
-	sided       []sided  // by pair of vertices, then kind
+	sided       []sided  // once sorted, by pair of vertices, then kind
+	sorted      bool
 	parallel    bool     // there are several edges between two vertices
 	seed        []uint64 // by vertex: its kind
 	walk        []int    // scratch: the vertices in the order in which they are mapped
@@ -57,36 +58,37 @@ func newMapper(p *matcher.Plan, conditions []*condition.Condition) *mapper {
 		}
 		return i
 	}
-	for i, e := range q.Edges {
-		k := kind{'o', e.Labels().Key(), mark(conditions, condition.Ref{Edge: true, Index: i})}
-		if e.Either {
-			k.of = 'e'
-		}
-		m.edgeKinds[i] = number(k)
-		m.sided = append(m.sided, sided{e.From*n + e.To, m.edgeKinds[i], i})
-		if !e.Either {
-			k.of = 'i'
-		}
-		m.sided = append(m.sided, sided{e.To*n + e.From, number(k), i})
-		m.nbrs[e.From] |= 1 << e.To
-		m.nbrs[e.To] |= 1 << e.From
+	add := func(from, to, edge int, k kind) int {
+		pair, i := from*n+to, number(k)
+		m.parallel = m.parallel || m.rel[pair] != 0
+		m.rel[pair] = i
+		m.sided = append(m.sided, sided{pair, i, edge})
+		m.nbrs[from] |= 1 << to
+		return i
 	}
-	slices.SortStableFunc(m.sided, func(a, b sided) int {
-		return cmp.Or(cmp.Compare(a.pair, b.pair), cmp.Compare(a.kind, b.kind))
-	})
-	for rest := m.sided; len(rest) > 0; {
-		pair := rest[0].pair
-		es := m.between(pair)
+	for i := range q.Edges {
+		e := &q.Edges[i]
+		there := kind{'o', e.Labels().Key(), mark(conditions, condition.Ref{Edge: true, Index: i})}
+		back := there
+		if back.of = 'i'; e.Either {
+			there.of, back.of = 'e', 'e'
+		}
+		m.edgeKinds[i] = add(e.From, e.To, i, there)
+		add(e.To, e.From, i, back)
+	}
+	if m.parallel {
+		m.sort()
+	}
+	for rest := m.sided; m.parallel && len(rest) > 0; {
+		es := m.between(rest[0].pair)
 		rest = rest[len(es):]
-		if m.rel[pair] = es[0].kind; len(es) == 1 {
-			continue
+		if len(es) > 1 {
+			var kinds []byte
+			for _, e := range es {
+				kinds = fmt.Append(kinds, e.kind, " ")
+			}
+			m.rel[es[0].pair] = number(kind{of: 'p', labels: string(kinds)})
 		}
-		m.parallel = true
-		var kinds []byte
-		for _, e := range es {
-			kinds = fmt.Append(kinds, e.kind, " ")
-		}
-		m.rel[pair] = number(kind{of: 'p', labels: string(kinds)})
 	}
 	for v := range m.seed {
 		m.vertexKinds[v] = number(kind{'v', q.Vertices[v].Labels().Key(), mark(conditions, condition.Ref{Index: v})})
@@ -95,7 +97,18 @@ func newMapper(p *matcher.Plan, conditions []*condition.Condition) *mapper {
 	return m
 }
 
-// between returns the edges of a pair of vertices as the first sees them, in one order.
+// sort sorts the edges for between.
+func (m *mapper) sort() {
+	if m.sorted {
+		return
+	}
+	m.sorted = true
+	slices.SortStableFunc(m.sided, func(a, b sided) int {
+		return cmp.Or(cmp.Compare(a.pair, b.pair), cmp.Compare(a.kind, b.kind))
+	})
+}
+
+// between returns the edges of a pair of vertices as the first sees them, in one order. The edges are sorted.
 func (m *mapper) between(pair int) []sided {
 	i, _ := slices.BinarySearchFunc(m.sided, pair, func(s sided, pair int) int { return cmp.Compare(s.pair, pair) })
 	j := i
@@ -248,6 +261,7 @@ func (m *mapper) extend(i int, set uint32, colour []uint64) bool {
 // edges maps the pattern's edges as an automorphism maps its vertices: x to y, parallel edges of a kind in their order,
 // and those that are not among the vertices mapped to -1.
 func (m *mapper) edges(image []int, x, y int) []int {
+	m.sort()
 	all := make([]int, len(m.p.Query.Edges))
 	for i, e := range m.p.Query.Edges {
 		all[i] = -1

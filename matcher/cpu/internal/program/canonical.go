@@ -84,7 +84,7 @@ func CompileCanonical(p *matcher.Plan, f candidates.Source, o *matcher.Order, fi
 	for e, x := range p.Query.Edges {
 		for _, other := range p.EdgesMustDiffer[e] {
 			switch {
-			case x.SameEnds(p.Query.Edges[other]):
+			case x.SameEnds(&p.Query.Edges[other]):
 				c.Parallel[e] = append(c.Parallel[e], other)
 			case other < e:
 				c.Earlier[e] = append(c.Earlier[e], other)

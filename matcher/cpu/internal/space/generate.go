@@ -23,6 +23,7 @@ type generator struct {
 	needs  []degrees             // by pattern vertex
 	most   []int                 // by pattern vertex: how many data vertices have its label
 	joins  []uint64              // by pattern vertex: its neighbours
+	fits   []uint64              // by data label: the pattern vertices whose labels it fits
 	of     [][]dyngraph.VertexID // by pattern vertex: its candidates, some of which were dropped
 	made   uint64                // pattern vertices that have candidates
 	walked uint64                // pattern vertices whose neighbours have candidates
@@ -41,7 +42,7 @@ func (m *maker) generate() bool {
 	n, size := len(m.plan.Query.Vertices), int(m.g.IDBound())
 	m.bits, m.isDirty = make([]uint64, size), make([]uint64, (size+63)/64)
 	g := &generator{maker: m, view: m.g.View(dyngraph.New), needs: degreesOf(m.plan), most: make([]int, n),
-		joins: joinsOf(m.plan), of: make([][]dyngraph.VertexID, n)}
+		joins: joinsOf(m.plan), fits: fitsOf(m.plan, m.g.Labels()), of: make([][]dyngraph.VertexID, n)}
 	rarest := 0
 	for u := range n {
 		if g.most[u] = m.Filter.AtMost(m.plan, u); g.most[u] < g.most[rarest] {
@@ -163,12 +164,11 @@ func (g *generator) explore(v dyngraph.VertexID, u int, around uint64) bool {
 		}
 		seen := uint64(0)
 		k.each(g.maker, v, func(w dyngraph.VertexID) {
-			seen |= g.bits[w] & g.made
-			l := g.view.Label(w)
-			for r := others & around; r != 0; r &= r - 1 {
+			has := g.bits[w] & (g.made | around)
+			seen |= has
+			for r := others & around &^ has & g.fits[g.view.Label(w)]; r != 0; r &= r - 1 {
 				t := bits.TrailingZeros64(r)
-				if matcher.LabelFits(g.plan.VertexLabels[t], l) && g.needs[t].satisfiedBy(g.g, w) &&
-					g.Filter.MayFit(g.plan, t, w) {
+				if g.needs[t].satisfiedBy(g.g, w) && g.Filter.MayFit(g.plan, t, w) {
 					seen |= 1 << t
 					g.found = append(g.found, candidate{w, t})
 				}
@@ -179,4 +179,23 @@ func (g *generator) explore(v dyngraph.VertexID, u int, around uint64) bool {
 		}
 	}
 	return true
+}
+
+// fitsOf returns, by data label of a number of them, the pattern vertices whose labels it fits.
+func fitsOf(p *matcher.Plan, labels int) []uint64 {
+	fits := make([]uint64, labels)
+	for u, want := range p.VertexLabels {
+		if want == matcher.AnyLabel {
+			for l := range fits {
+				fits[l] |= 1 << u
+			}
+			continue
+		}
+		for _, l := range matcher.EachLabel(want) {
+			if int(l) < labels { // not one that the graph has not seen
+				fits[l] |= 1 << u
+			}
+		}
+	}
+	return fits
 }
