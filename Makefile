@@ -129,6 +129,7 @@ ci-full: ## .ci/run and the long checks: more seeds, sanitizers, torture, soak, 
 	$(MAKE) test-kafka
 	$(MAKE) test-gpu-sanitizers
 	$(MAKE) test-finbench
+	$(MAKE) test-cypher
 	$(MAKE) story LIMITS=default
 	$(MAKE) torture
 	$(MAKE) soak
