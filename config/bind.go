@@ -232,7 +232,7 @@ func isScalar(v reflect.Value) bool {
 	return true
 }
 
-// entries sets a map, whose keys are what the user has named.
+// entries sets a map, whose keys are names that the user has chosen.
 func (b *binder) entries(path string, n ast.Node, v reflect.Value) {
 	values, ok := entries(n)
 	if !ok {

@@ -215,7 +215,7 @@ type Query struct {
 	Once               *Once  `yaml:"once"`        // nil: every positive
 
 	Within Span   `yaml:"within"` // greatest ts of a match less the least; 0: any
-	Params Params `yaml:"params"` // what $name in the pattern stands for
+	Params Params `yaml:"params"` // values of $name in the pattern
 }
 
 // Once has a query emit one positive per key within a time, and no negatives.

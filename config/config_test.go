@@ -234,8 +234,8 @@ admin: {token: {env: TOKEN}}
 	}
 }
 
-// TestSecretFilesAreReadAgain holds that a secret in a file is what the file holds, and what it held when it holds
-// none; and that files which others can read are warned of.
+// TestSecretFilesAreReadAgain holds that a secret in a file is the one that the file holds now, or the last one if it
+// holds none; and that files which others can read are warned of.
 func TestSecretFilesAreReadAgain(t *testing.T) {
 	dir := t.TempDir()
 	password, fifo := filepath.Join(dir, "password"), filepath.Join(dir, "fifo")

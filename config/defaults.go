@@ -19,7 +19,7 @@ func writeDefaults(c *Config, page string) string {
 	return w.b.String()
 }
 
-// pageEntry is what the page says of a field.
+// pageEntry is the entry of a field on the page docs/configuration.md.
 type pageEntry struct {
 	text  []string // paragraphs, of which those behind the first are items of a list
 	value string   // the default, "" if it is none, or depends on others
@@ -182,7 +182,7 @@ func yamlText(s string) string {
 	return strconv.Quote(s)
 }
 
-// plainText is what YAML takes for a string, a size or a span without quotes.
+// plainText matches text that YAML reads as a string, a size or a span without quotes.
 var plainText = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 
 // shortSpan leaves out the minutes and seconds that are 0.

@@ -58,8 +58,8 @@ func (c *Config) decoderOptions() codec.DecoderOptions {
 	return o
 }
 
-// client maps a connection, whose section is at path. Certificates and password of a new connection are what the files
-// hold then.
+// client maps a connection, whose section is at path. A new connection has the certificates and the password that the
+// files hold when it is made.
 func (c *Connection) client(src *sources, path string) (kafka.ClientOptions, error) {
 	out := kafka.ClientOptions{Brokers: c.Brokers, RequestTimeout: c.RequestTimeout.Std()}
 	if t := c.TLS; t != nil {
@@ -196,7 +196,8 @@ func (c *Config) CheckpointOptions() checkpoint.Options {
 	}
 }
 
-// Shape is what shapes records and may change between runs; the batch log keeps it as JSON.
+// Shape holds the settings that change the form of records and may differ from run to run; the batch log keeps it as
+// JSON.
 type Shape struct {
 	EchoProps bool `json:"echo_props"`
 }

@@ -128,7 +128,7 @@ func FormatProperties(s *property.Schema) string {
 	return "{" + strings.Join(sides, ", ") + "}"
 }
 
-// plainName is what YAML takes for a string without quotes, but for the names of other values.
+// plainName matches names that YAML reads as a string without quotes, except for words like true and null.
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func plainOrQuoted(name string) string {
@@ -188,11 +188,11 @@ func spanOf(text string) (ms int64, ok bool) {
 	return ms, text != ""
 }
 
-// Param is what a parameter of a pattern is bound to: a number, true or false, a string, a span of time (24h, 7d; in
+// Param is the value of a pattern's parameter: a number, true or false, a string, a span of time (24h, 7d; in
 // milliseconds), or a list of these.
 type Param struct{ condition.Parameter }
 
-// Params are what the parameters of a pattern are bound to, by name.
+// Params holds the values of a pattern's parameters by name.
 type Params map[string]Param
 
 // UnmarshalJSON reads an object, in which no name stands twice.

@@ -78,7 +78,7 @@ func (c *Config) BuildQueries() ([]*matcher.Query, error) {
 	return out, v.errs.or()
 }
 
-// defaultBackfill is what registration emits where nothing is said: in upsert mode there is no choice.
+// defaultBackfill returns the backfill of a query that sets none. Upsert mode has no other choice than full.
 func defaultBackfill(mode string) matcher.Backfill {
 	if mode == "upsert" {
 		return matcher.BackfillFull

@@ -33,7 +33,8 @@ func (s *sources) reloaded(path string, err error) {
 	}
 }
 
-// reloading is what some files hold. It is safe for concurrent use.
+// reloading holds the parsed content of some files, and parses them again when they change. It is safe for concurrent
+// use.
 type reloading[T any] struct {
 	path  string // of the field, for Reloads
 	files []string
@@ -41,9 +42,9 @@ type reloading[T any] struct {
 	src   *sources
 
 	mu   sync.Mutex
-	seen [][]byte // what was parsed last
+	seen [][]byte // content that was parsed last
 	good T
-	err  string // what was told last
+	err  string // error that was told last
 }
 
 // reload reads and parses the files. Files that are no regular ones, such as pipes, are read this once.
@@ -156,8 +157,8 @@ func (t *TLS) config(src *sources, path string) (*reloading[*tls.Config], error)
 	})
 }
 
-// ServerTLS returns the TLS configuration of the admin interface, nil for none. The certificate of a new connection is
-// what the files hold then.
+// ServerTLS returns the TLS configuration of the admin interface, nil for none. A new connection has the certificate
+// that the files hold when it is made.
 func (a *Admin) ServerTLS() (*tls.Config, error) {
 	t := a.TLS
 	if t == nil {

@@ -114,7 +114,7 @@ func (c *comparison) pair(b *benchmark, n int) error {
 	return nil
 }
 
-// answer is what a run found for a query.
+// answer holds the counts that a run found for a query.
 type answer struct {
 	Name      string      `json:"name"`
 	Positive  json.Number `json:"positive"`

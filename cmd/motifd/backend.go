@@ -37,7 +37,7 @@ type backendFlags struct {
 	DeviceMemory config.Size    `help:"${device_memory_help}" placeholder:"SIZE"`
 	Threads      int            `help:"Search threads (default: one per processor)." placeholder:"N"`
 
-	profile *cpu.Profile // what searches are noted in; may be nil
+	profile *cpu.Profile // takes note of searches; may be nil
 }
 
 // check refuses what no build or this one has not.

@@ -267,8 +267,8 @@ func withoutStream(records string) string {
 	return regexp.MustCompile(`"stream":"[^"]*"`).ReplaceAllString(records, "")
 }
 
-// gpuLost runs the daemon with auto on a GPU that fails on the way: what it writes is what the CPU writes, and the loss
-// is logged once.
+// gpuLost runs the daemon with auto on a GPU that fails on the way: it writes the same as on the CPU, and the loss is
+// logged once.
 func gpuLost(t *testing.T, e *emulated) {
 	run := func(out, emulator, backend, graph string) (records string, r result) {
 		config := filepath.Join(e.dir, out+".yaml")

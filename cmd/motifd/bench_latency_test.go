@@ -27,7 +27,7 @@ var (
 		"slowest matches of which BenchmarkEndToEndLatency tells where their time went, and as many of the middle")
 )
 
-// batchTrace is what the pipeline told of a batch.
+// batchTrace holds the times that the pipeline reported of a batch.
 type batchTrace struct {
 	read      time.Time // its first message
 	accepted  time.Time

@@ -156,7 +156,7 @@ func position(s *service, n int64) int64 {
 	}
 }
 
-// cpuTime is what all goroutines have used of the processors: unlike wall time it tells something on a busy machine.
+// cpuTime returns the processor time of all goroutines so far: unlike wall time it tells something on a busy machine.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))

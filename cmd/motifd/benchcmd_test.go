@@ -23,7 +23,7 @@ func smallCase(more ...string) []string {
 		"--batch=50 --json=s.json"), more...)
 }
 
-// foundCounts is what a summary tells of a query.
+// foundCounts are the counts of a query in a summary.
 type foundCounts struct {
 	Name                        string
 	Positive, Negative, Matches big.Int

@@ -24,9 +24,9 @@ var conditionShapes = []string{"ab bc ca", "ab bc cd da", "ab bc cd de ea", // c
 	"ab bc", "ab bc cd", "ab bc cd de", "ab cb cd", "ba bc cd", // paths
 	"ab bd ac cd", "ab ac bd dc", "ab ba bc", "am mb bc ca"}
 
-// conditionKinds are what the patterns ask for: always true are nothing; of each payment alone, of pairs of payments, a
-// window, all of that, and what is no difference. The last is selective: few payments are large, and follow each other
-// soon.
+// conditionKinds names the conditions of the patterns. The first six are always true: none, on each payment alone,
+// between pairs of payments, a window, all of these, and a formula that is no difference. The last is selective: few
+// payments are large, and follow each other soon.
 var conditionKinds = []string{"none", "own", "between", "within", "all", "formula", "selective"}
 
 // conditionPattern returns a pattern with conditions of a kind.

@@ -127,7 +127,7 @@ func (p *process) ready() {
 	})
 }
 
-// answer is what the admin interface answered.
+// answer is an answer of the admin interface.
 type answer struct {
 	code int
 	body string

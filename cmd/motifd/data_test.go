@@ -52,7 +52,7 @@ func table(t *testing.T, folder string) (rows []map[string]string) {
 	return rows
 }
 
-// numbers is what a summary says of a query.
+// numbers are the counts of a query in a summary.
 type numbers struct {
 	Name                        string
 	Positive, Negative, Matches json.Number

@@ -24,8 +24,8 @@ func mayWork(pkg string) bool {
 // readers are the packages there that may read files: package pattern reads those with patterns, when a program starts.
 var readers = []string{"matcher/pattern"}
 
-// effects are what the deterministic core must not use: the operating system, and clocks beside the one that its
-// Options are given. Imports are listed without a name.
+// effects lists packages and names that the deterministic core must not use: those of the operating system, and clocks
+// beside the one in its Options. Imports are listed without a name.
 var effects = map[string][]string{
 	"os": nil, "os/exec": nil, "os/signal": nil, "io/ioutil": nil, "net": nil, "net/http": nil, "log": nil,
 	"math/rand": nil,

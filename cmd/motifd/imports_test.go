@@ -125,7 +125,7 @@ var testOnly = []string{"matcher/condition/conditiontest", "matcher/matchertest"
 	"stream/streamtest", "stream/kafka/brokertest",
 	"stream/kafka/internal/kafkatest"}
 
-// listed is what go list tells of a package.
+// listed is a package as go list shows it.
 type listed struct {
 	ImportPath string
 	Imports    []string

@@ -31,10 +31,10 @@ type graphFlags struct {
 
 	MaxExpansion int `help:"${max_expansion_help} (default: ${default})." default:"1000" placeholder:"N"`
 
-	declared *property.Schema // what schema has read
+	declared *property.Schema // the content of schema
 }
 
-// patternFlags are what patterns read beside their text.
+// patternFlags are the flags that belong to a pattern: its match mode, window and parameters.
 type patternFlags struct {
 	MatchMode string `help:"${match_mode_help}" enum:"isomorphism,homomorphism,trail" default:"isomorphism"`
 

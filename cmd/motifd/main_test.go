@@ -71,7 +71,7 @@ func withBinary(run func() int) (code int, err error) {
 	return run(), nil
 }
 
-// result is what a run of motifd left.
+// result is the outcome of a run of motifd.
 type result struct {
 	code           int
 	stdout, stderr string

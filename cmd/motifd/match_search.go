@@ -25,7 +25,7 @@ type match struct {
 	recs    []stream.OutRecord
 
 	sum   matchSummary
-	known map[string]*matchQuery // what was counted, by definition
+	known map[string]*matchQuery // queries that were counted, by definition
 }
 
 // all searches the queries one by one. The backend keeps what it made for the filters of a query for those behind it.

@@ -34,7 +34,7 @@ type matchQuery struct {
 	SearchS float64 `json:"search_s"`
 }
 
-// found is what the table shows as matches.
+// found returns the text of the column of matches: yes or none for existence, else their number.
 func (q *matchQuery) found() string {
 	switch {
 	case q.Exists != nil && *q.Exists:

@@ -20,7 +20,7 @@ import (
 	"motifd/stream/monitor"
 )
 
-// patternsPage is what docs/patterns.md has between two headings, and the configuration there.
+// patternsPage returns the text of docs/patterns.md between two headings, and the configuration there.
 func patternsPage(t *testing.T, from, to string) (text string, c *config.Config) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "patterns.md"))
 	require.NoError(t, err)

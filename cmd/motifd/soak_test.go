@@ -91,7 +91,7 @@ type soak struct {
 	there   map[string]string // query by match id, of those that emit deltas
 }
 
-// soakSample is what the daemon tells of itself.
+// soakSample holds some of the daemon's metrics at a time.
 type soakSample struct {
 	at                               float64 // seconds
 	rss, heap, goroutines, fileCount float64

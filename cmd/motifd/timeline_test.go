@@ -252,7 +252,7 @@ func (p *played) of(lane, what string, batch uint64) (all []shown) {
 	return all
 }
 
-// rounding is what times in the file may be off, in microseconds.
+// rounding is the rounding error that times in the file may have, in microseconds.
 const rounding = 0.002
 
 // check holds what is so of every timeline: spans of a lane follow each other, and every batch has its spans, in
@@ -353,7 +353,7 @@ func TestTimelineIsBounded(t *testing.T) {
 	})
 }
 
-// TestReplayTrace has the program write a timeline; its output is what it is without.
+// TestReplayTrace has the program write a timeline; its output is the same as without.
 func TestReplayTrace(t *testing.T) {
 	t.Parallel()
 	graph, updates := randomStream(3, 40, 150, 400)

@@ -33,7 +33,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// TestVersionIsLinked holds that what the Makefile and the Dockerfile give the linker is what the program says.
+// TestVersionIsLinked holds that the program shows the version that the Makefile and the Dockerfile give the linker.
 func TestVersionIsLinked(t *testing.T) {
 	matchertest.NotUnderRace(t, "its program is built without it")
 	t.Parallel()

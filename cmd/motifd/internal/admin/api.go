@@ -20,7 +20,7 @@ import (
 	"motifd/matcher"
 )
 
-// Daemon is what the admin interface asks of a running daemon. Its methods are safe for concurrent use.
+// Daemon is the part of a running daemon that the admin interface uses. Its methods are safe for concurrent use.
 type Daemon interface {
 	// Ready returns nil, or why the daemon takes no input at present.
 	Ready() error

@@ -37,7 +37,7 @@ type PeerRow struct {
 	ApplyS   float64   `json:"motifd_apply_s"`    // accepting updates, graph, candidates and index
 	Ratio    float64   `json:"ratio"`             // peer_s by motifd_s
 	TimedOut bool      `json:"timed_out"`         // the peer did not end: the ratio is at least that
-	Differs  string    `json:"differs,omitempty"` // what the peer counted, when it is something else
+	Differs  string    `json:"differs,omitempty"` // the peer's count, when it is another one
 	Failed   string    `json:"failed,omitempty"`  // how the peer failed
 	Peer     []float64 `json:"peer_samples_s"`    // its query time
 	Motifd   []float64 `json:"motifd_samples_s"`  // the search alone

@@ -11,7 +11,7 @@ import (
 	"motifd/cmd/motifd/internal/command"
 )
 
-// peerOutput is what RapidFlow prints, from its summary on.
+// peerOutput is RapidFlow's output, from its summary on.
 const peerOutput = `--------------------------------------------------------------------
 Execution Summary:
 Preprocessing time (seconds): 0.020619

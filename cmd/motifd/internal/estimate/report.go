@@ -42,8 +42,8 @@ type Query struct {
 	Name      string  `json:"name"`
 	Concerned uint64  `json:"concerned"` // updates
 	Share     float64 `json:"share"`     // of all updates
-	// Update is what an update takes that concerns the query, Thousand what a thousand updates take, whatever they
-	// concern.
+	// Update is the cost of an update that concerns the query, Thousand that of a thousand updates, whether they
+	// concern it or not.
 	Update   Cost     `json:"per_update"`
 	Thousand Cost     `json:"per_1000_updates"`
 	Positive float64  `json:"positive_per_1000"`

@@ -17,7 +17,7 @@ import (
 	"motifd/stream/kafka/publish"
 )
 
-// Daemon is what the metrics ask of the daemon at each scrape. Its methods are safe for concurrent use.
+// Daemon is the part of the daemon that the metrics read at each scrape. Its methods are safe for concurrent use.
 type Daemon interface {
 	// Ready returns nil, or why the daemon takes no input at present.
 	Ready() error

@@ -71,7 +71,7 @@ func onDevice(t *testing.T, g Graph) (int, Graph) {
 	return d.used, g
 }
 
-// TestDevice has a small and a larger graph on a device: what the larger one takes more is what the estimate says. What
+// TestDevice has a small and a larger graph on a device: the difference of their memory is as estimated. Memory that
 // does not grow with the graph is left out that way.
 func TestDevice(t *testing.T) {
 	for _, directed := range []bool{true, false} {

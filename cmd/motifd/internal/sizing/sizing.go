@@ -112,7 +112,7 @@ const (
 	workSlots   = 4 << 20  // most slots of the work space of updates
 	loadSlots   = 1 << 20  // most entries that are sorted at a time when the array is loaded
 	mostSpare   = 16 << 20 // most bytes that a buffer has beside what was asked for, a quarter of which it has else
-	deviceRest  = 96 << 20 // what does not grow with the graph: stacks, mailboxes and queues of searches
+	deviceRest  = 96 << 20 // memory that does not grow with the graph: stacks, mailboxes and queues of searches
 )
 
 // Device returns what the graph takes in the memory of a GPU. Each of several GPUs takes as much.

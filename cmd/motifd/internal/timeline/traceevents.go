@@ -52,8 +52,8 @@ func laneOrder(spans []span) []stream.Lane {
 	return found
 }
 
-// writeTraceEvents writes spans, a line each, as threads of one process. A span is called by what it is and its
-// batch; its category is what it is.
+// writeTraceEvents writes spans, a line each, as threads of one process. A span is named after its kind and its batch;
+// its category is its kind.
 func writeTraceEvents(w io.Writer, spans []span) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	lanes := laneOrder(spans)
