@@ -16,7 +16,7 @@ type Absent struct {
 	Own      dyngraph.LabelID
 	Label    dyngraph.LabelID // resolved, of the edge
 	Either   bool
-	// Conditions are what the edge has true. The index of its element is the number of the query's edges.
+	// Conditions must be true of the edge. The index of its element is the number of the query's edges.
 	Conditions []Condition
 }
 

@@ -30,7 +30,7 @@ type Aggregate struct {
 	// Of is an element, as an index of Groups: of CountDistinct what is counted, of Collect the edge whose images are
 	// listed, the latest by ts first, then by identity; those without ts come last.
 	Of *condition.Ref `json:"of,omitempty"`
-	// Formula is what Sum adds, or what Collect lists of each image, those left out for which it is null; without it
+	// Formula gives the value that Sum adds, or that Collect lists, for each image; null is left out. Without it
 	// Collect lists the edges.
 	Formula *condition.Formula `json:"formula,omitempty"`
 	// Of Collect: the ts of the edge, how many are listed at most, and whether an image is listed once, however many

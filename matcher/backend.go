@@ -67,8 +67,8 @@ type Result struct {
 	Over     Cause
 	Steps    uint64
 	SearchNS int64 // when the backend has a clock
-	// FilterNS and OrderNS are what Enumerate took for the candidate space of this one search and for the order chosen
-	// from it (DESIGN A22), when the backend has a clock. They are not in SearchNS.
+	// FilterNS and OrderNS are the nanoseconds that Enumerate spent on the candidate space of this one search and on
+	// choosing an order from it (DESIGN A22); 0 if the backend has no clock. They are not in SearchNS.
 	FilterNS, OrderNS int64
 	// Witness is a match, with WantAny and Count 1: vertices, then edges.
 	Witness []uint32
@@ -84,7 +84,7 @@ type Group struct {
 // Backend searches. It is owned by the Engine, which calls Stage, Search, then Commit or Abort, in this order, from one
 // goroutine. cpu, reference and cuda implement it; all emit the same bytes (DESIGN P2).
 type Backend interface {
-	// Name is what `--backend` calls it.
+	// Name returns the backend's name, as `--backend` takes it.
 	Name() string
 	// Capabilities returns what it can do beyond the rest of the methods.
 	Capabilities() Capabilities
@@ -113,8 +113,8 @@ type Backend interface {
 	Close() error
 }
 
-// Capabilities are what some backends can do and others cannot; nil stands for what one cannot. A Backend that wraps
-// another has that one's, unless it returns its own.
+// Capabilities are the optional functions of a backend; nil stands for one that it lacks. A Backend that wraps another
+// has that one's, unless it returns its own.
 type Capabilities struct {
 	// Groups tells that it answers queries with WITH (DESIGN S24). Others are refused them.
 	Groups bool

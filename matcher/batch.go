@@ -233,9 +233,9 @@ type Summary struct {
 	Number  uint64
 	Records uint64 // records emitted
 	Queries []QuerySummary
-	// Effect is what changed in the graph, for the checkpoint.
+	// Effect holds the changes of the graph, for the checkpoint.
 	Effect dyngraph.Effect
-	// Once is what the batch changed of what Query.Once remembers, in order, for the checkpoint.
+	// Once lists, in order, the batch's changes of the keys that queries with Query.Once remember, for the checkpoint.
 	Once []OnceChange
 	// QueriesChanged tells that what Engine.Queries returns has changed.
 	QueriesChanged bool
@@ -265,7 +265,7 @@ type QueryState struct {
 	// Removed queries are kept so that a query registered again under the same name gets a new version: match ids
 	// never return (DESIGN S6). Query has only its Name and Version then.
 	Removed bool `json:"removed,omitempty"`
-	// Once is what Query.Once remembers, for Engine.Restore; Engine.Queries leaves it out. The checkpoint keeps it by
-	// itself.
+	// Once lists the keys that Query.Once remembers, for Engine.Restore; Engine.Queries leaves it out. The checkpoint
+	// keeps it by itself.
 	Once []OnceEntry `json:"-"`
 }

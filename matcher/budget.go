@@ -160,7 +160,7 @@ func (b *Budget) Patience() time.Duration {
 	return time.Duration(left)
 }
 
-// sampleNS is what the id of a match costs, in nanoseconds: about a SHA-256 and the reading of keys.
+// sampleNS is the assumed cost of a match's id, in nanoseconds: about a SHA-256 and the reading of keys.
 const sampleNS = 1000
 
 // sampled charges the budget for hashing the ids of matches, by which a sample decides.

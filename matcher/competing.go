@@ -64,7 +64,7 @@ func (q *Query) competingPaths(directed bool) (edge int, text string) {
 	return -1, ""
 }
 
-// slot is what one data edge can be mapped to: its ends in pattern vertices, and its label.
+// slot is a possible data edge of a match: its ends, as the pattern vertices mapped there, and its label.
 type slot struct {
 	from, to int
 	label    string

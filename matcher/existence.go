@@ -12,7 +12,7 @@ type existence struct {
 	decided bool
 	exists  bool
 	witness []uint32
-	unsure  bool // the search was beyond a limit: exists is what was announced before
+	unsure  bool // the search was beyond a limit: exists has the answer that was announced before
 }
 
 // decideExistence finds the transitions of exists queries before anything is emitted, since the negative one depends

@@ -30,8 +30,8 @@ const MaxStages = 4
 type Stage struct {
 	Matches    []MatchClause          `json:"matches"`
 	Conditions []*condition.Condition `json:"conditions,omitempty"`
-	// Rises and Spans are what is demanded of the ts of edges and paths, as in Query. A condition that reads a path
-	// holds for each of its edges.
+	// Rises and Spans are the demands on the ts of edges and paths, as in Query. A condition that reads a path holds
+	// for each of its edges.
 	Rises []Rise `json:"rises,omitempty"`
 	Spans []Span `json:"spans,omitempty"`
 	// Negations block rows (DESIGN S25): a row that one of them blocks in a view is none of the stage there. The core

@@ -17,7 +17,7 @@ import (
 	"motifd/matcher/reference"
 )
 
-// consumer is what a reader of the output believes to be there, by the rules of DESIGN S11.
+// consumer holds the matches that a reader of the output takes for present, by the rules of DESIGN S11.
 type consumer map[string]matchertest.Match
 
 // read applies the records of one query.

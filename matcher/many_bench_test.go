@@ -88,7 +88,7 @@ func (g *manyGraph) load() []dyngraph.Message {
 	return msgs
 }
 
-// stillLabel is what a label is called in the part of the graph that no update touches.
+// stillLabel returns the name of a label in the part of the graph that no update touches.
 func stillLabel(l string) string { return "S" + l }
 
 // unmet draws patterns of which the first five are like those of patterns, and no update fits the others: they have

@@ -32,7 +32,7 @@ const (
 type Negation struct {
 	Vertices []QueryVertex `json:"vertices,omitempty"`
 	Edges    []QueryEdge   `json:"edges"`
-	// Conditions are what a blocker has true, beside labels and ends. They read the core and the negation's own
+	// Conditions must be true of a blocker, beside its labels and ends. They read the core and the negation's own
 	// elements.
 	Conditions []*condition.Condition `json:"conditions,omitempty"`
 }

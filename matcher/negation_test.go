@@ -253,7 +253,7 @@ func TestS25Complement(t *testing.T) {
 
 // existing returns the matches of the core for which some negation has a row, by another way than the search for
 // negations: the core and the negation are one pattern, whose own vertices may be core vertices that the negation does
-// not name. It is what EXISTS would be.
+// not name. EXISTS would be this.
 func existing(t *testing.T, view dyngraph.View, q *matcher.Query) map[string]bool {
 	t.Helper()
 	core := *q

@@ -41,8 +41,8 @@ type OnceEntry struct {
 	TS    int64
 }
 
-// OnceChange is what a batch changes of what is remembered, for the checkpoint: an entry is set or, where After is not
-// known, forgotten.
+// OnceChange is one change by a batch of the remembered keys, for the checkpoint: an entry is set or, where After is
+// not known, forgotten.
 type OnceChange struct {
 	Query         string
 	Clock         bool
@@ -143,8 +143,8 @@ func (m *onceMemory) seen(key OnceKey, clock OnceTime, span int64) bool {
 	return ok && uint64(clock.TS)-uint64(t) <= uint64(span)
 }
 
-// advance takes a batch over: its clock, and the keys that it noted. It forgets what is older than the option says, and
-// what is too many, and reports all that changes.
+// advance takes a batch over: its clock, and the keys that it noted. It forgets keys that are older than the option
+// says, and the oldest beyond its maximum, and reports all that changes.
 func (m *onceMemory) advance(q *Query, clock OnceTime, noted []OnceKey, report func(OnceChange)) {
 	if clock != m.clock {
 		report(OnceChange{Query: q.Name, Clock: true, Before: m.clock, After: clock})

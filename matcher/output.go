@@ -25,7 +25,7 @@ const (
 	leastRecord = 100
 	leastVertex = 14
 	leastEdge   = 25
-	// leastTombstone is what Upsert mode writes of a match that disappears.
+	// leastTombstone is the least size of the record with which upsert mode removes a match, in bytes.
 	leastTombstone = 32
 )
 

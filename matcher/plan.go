@@ -70,7 +70,7 @@ type Plan struct {
 	// Absent are negations that a backend may test while it searches. It need not: package negation tests all of them.
 	Absent []Absent
 
-	// Groups is what a query with WITH reads; such a plan has no orders (DESIGN S24). nil otherwise.
+	// Groups is the plan of a query with WITH, which has no orders (DESIGN S24); nil otherwise.
 	Groups *GroupPlan
 	// Variants are the plans of Query.Variants, in their order, where the query has paths. All of the above but Query
 	// and Directed is empty then. Backends search the variants; package paths asks them. Of a query with WITH they are

@@ -14,7 +14,7 @@ import (
 	"motifd/stream/tempfile"
 )
 
-// watched is what an engine tells of a step while it runs.
+// watched is the progress that an engine reports of a step while it runs.
 type watched struct {
 	all  uint64   // most anchors of all
 	done []uint64 // values, as they come

@@ -45,7 +45,7 @@ type OverBudget uint8
 
 // The ways.
 const (
-	SkipGroup    OverBudget = iota // what is beyond the limit is left out; the query goes on
+	SkipGroup    OverBudget = iota // leaves out what is beyond the limit; the query goes on
 	SuspendQuery                   // the query is suspended
 )
 
@@ -103,20 +103,20 @@ type Query struct {
 	Vertices []QueryVertex `json:"vertices"`
 	Edges    []QueryEdge   `json:"edges"`
 
-	// Conditions are what WHERE and property maps demand (DESIGN S17): a match has all of them true. Their elements
-	// are the pattern's, by index.
+	// Conditions are those of WHERE and of property maps (DESIGN S17); all must be true of a match. Their elements are
+	// the pattern's, by index.
 	Conditions []*condition.Condition `json:"conditions,omitempty"`
 	// Within bounds the greatest ts of a match's edges less the least, in milliseconds (DESIGN S18); 0 is no bound.
 	// A match with an edge without ts is not within it.
 	Within int64 `json:"within,omitempty"`
-	// Rises and Spans are what is demanded of the ts of edges and paths (DESIGN S26). A condition that reads a path
-	// holds for each of its edges.
+	// Rises and Spans are the demands on the ts of edges and paths (DESIGN S26). A condition that reads a path holds
+	// for each of its edges.
 	Rises []Rise `json:"rises,omitempty"`
 	Spans []Span `json:"spans,omitempty"`
 	// Negations are patterns that block a match (DESIGN S25): the query has the matches of its core, the rest of it,
 	// for which none of them has a match.
 	Negations []Negation `json:"negations,omitempty"`
-	// Fields are what RETURN lists (DESIGN S22).
+	// Fields are the items of RETURN (DESIGN S22).
 	Fields []Field `json:"fields,omitempty"`
 
 	// Groups are the stages of a query with WITH (DESIGN S24); nil without. Vertices and Edges are its keys then, in
@@ -306,7 +306,7 @@ func CheckNewName(name string) error {
 		return bad("%v", err)
 	}
 	for _, r := range name {
-		// The replacement character is what decoders make of a lone surrogate and of bytes that are no UTF-8.
+		// Decoders replace a lone surrogate, and bytes that are no UTF-8, by the replacement character.
 		if r == '/' || r == '\\' || r == utf8.RuneError || !unicode.IsPrint(r) {
 			return bad("has the character %U", r)
 		}

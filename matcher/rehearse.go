@@ -62,7 +62,7 @@ type sampler struct {
 	view  dyngraph.View
 	rng   *rand.Rand
 	edges []dyngraph.EdgeIndex
-	alike map[labelTriple][]dyngraph.VertexID // what edges of the sample go to
+	alike map[labelTriple][]dyngraph.VertexID // the targets of the sample's edges
 }
 
 // newSampler takes edges all over the graph.

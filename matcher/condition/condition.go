@@ -6,8 +6,8 @@ import (
 
 // Condition is one operand of the top-level ANDs of a query's WHERE and maps.
 type Condition struct {
-	// Elements are what it reads, sorted: one makes an own condition of that element, several a comparison between
-	// elements.
+	// Elements are the elements that it reads, sorted: one makes an own condition of that element, several a comparison
+	// between elements.
 	Elements []Ref
 	Pos      Pos
 	program

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Labels is what a pattern demands of an element's labels: alternatives, each of which demands that some
-// labels are there and others absent. None at all is no demand. Labels are kept in normal form, so that equal ones have
-// equal text.
+// Labels is a pattern's demand on the labels of an element: alternatives, each of which lists labels that must be there
+// and labels that must be absent. Without alternatives there is no demand. Labels are kept in normal form, so that
+// equal ones have equal text.
 type Labels []Alternative
 
 // Alternative holds where the element has every label of All and none of None. Both are sorted.

@@ -51,13 +51,13 @@ type Element struct {
 	Labels Labels
 }
 
-// Parameter is what a parameter is bound to: one value, or a list for IN.
+// Parameter is the value of a parameter: one value, or a list for IN.
 type Parameter struct {
 	List   bool
 	Values []property.Value // one without List
 }
 
-// Scope is what the names of an expression stand for.
+// Scope tells the meaning of the names in an expression.
 type Scope struct {
 	Schema     *property.Schema // nil declares nothing
 	Parameters map[string]Parameter

@@ -4,7 +4,7 @@ package condition
 // the maximum.
 type Truth uint8
 
-// The truth values. Unknown is what a comparison with null gives.
+// The truth values. A comparison with null is Unknown.
 const (
 	False Truth = iota
 	Unknown

@@ -25,13 +25,13 @@ type anchors struct {
 	reqs   []matcher.Request
 	rows   bool
 	leader []int       // by request: see Backend.leaders
-	orders []*compiled // what is requested; a plan may be there several times
+	orders []*compiled // the orders that are requested; a plan may be there several times
 	round  uint64
 	found  []requested // by AnchorEntry.Note: what is requested of it
 	used   int         // of b.starts
 }
 
-// requested is what is requested of the fits of some labels.
+// requested holds the searches that begin at a net edge of some labels.
 type requested struct {
 	starts []start
 	used   int           // how often it was looked at

@@ -16,8 +16,9 @@ import (
 	"motifd/stream/tempfile"
 )
 
-// TestS11CappedRowsAreAPrefix: what a capped request gets from canonical searches is what an uncapped one gets first,
-// of batches of several anchors and of whole views, for patterns of every kind, with any cap and any number of workers.
+// TestS11CappedRowsAreAPrefix: a capped request gets, from canonical searches, the first rows that an uncapped one
+// gets, of batches of several anchors and of whole views, for patterns of every kind, with any cap and any number of
+// workers.
 func TestS11CappedRowsAreAPrefix(t *testing.T) {
 	cuts := int64(0)
 	matchertest.ForSeedsUntil(t, 60, func() bool { return cuts > 100 }, func(t *testing.T, rng *rand.Rand) {

@@ -27,10 +27,11 @@ const (
 	firstTurn  = 1 << 13
 	nextTurn   = 16
 	summedTurn = 12
-	// roughTurn is what part of the steps in a rough space the first turn without enumeration has. It comes before any
-	// other: where labels are few, candidates are many, and counts have few terms.
+	// roughTurn is the divisor of the steps allowed in a rough space that gives those of the first turn by components.
+	// That turn comes before any other: where labels are few, candidates are many, and counts have few terms.
 	roughTurn = 4
-	// hopeless is how many times the steps of a turn an enumeration is foreseen to make where the turn is left out.
+	// hopeless is a ratio: an enumeration that is foreseen to make more than so many times the steps of its turn has no
+	// turn.
 	hopeless = 4
 )
 
@@ -262,7 +263,7 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 			if given != nil {
 				s.resumePart(given)
 			}
-			told, steps := from, s.Steps // what progress knows of
+			told, steps := from, s.Steps // those that progress counts
 			for i := from; i < to && !stop.Load() && !s.Tripped && !e.capped.cut.IsDone() && !allowed.Over(); i++ {
 				switch id := roots[i]; {
 				case !view.HasVertex(id):

@@ -18,7 +18,7 @@ import (
 type keeping struct {
 	way     *keptWay // nil without
 	before  rate     // of searches without it
-	upkeep  rate     // what it cost to refresh it
+	upkeep  rate     // the cost of refreshing it
 	refused uint     // how often it was refused
 	trial   uint64   // Backend.trial when the way was made
 	// excluded is how many anchors the space has excluded while it was asked what the batch concerns.

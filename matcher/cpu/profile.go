@@ -68,8 +68,8 @@ func (p *Profile) addSpace(s *space.Space) *backtrack.Profile {
 	return p.own[len(p.own)-1].Profile
 }
 
-// counted notes what one worker did for a count by components; before is what its counter had looked up before. A nil
-// Profile takes note of nothing.
+// counted notes what one worker did for a count by components; before and after are its counter's totals. A nil Profile
+// takes note of nothing.
 func (p *Profile) counted(plan *count.Plan, space bool, steps uint64, before, after count.LookedUp) {
 	if p == nil {
 		return

@@ -252,7 +252,7 @@ func (r *tasksRun) runAll() {
 	r.pool.Run(len(r.tasks), taskChunk, r.work)
 }
 
-// tasksRun is what the tasks of a request are run with. Its memory is kept: most requests have few of them.
+// tasksRun is the state of running the tasks of a request. Its memory is kept: most requests have few tasks.
 type tasksRun struct {
 	tasksOf
 	work  func() // worker

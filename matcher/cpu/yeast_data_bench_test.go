@@ -110,7 +110,7 @@ func BenchmarkDataYeast(b *testing.B) {
 		math.Exp(sums/n), slower, cases, slow, 1e3*math.Exp(registered/n))
 }
 
-// yeastTimes are what a query took, and what it found.
+// yeastTimes holds the times of a query, and its count.
 type yeastTimes struct {
 	register, search, apply time.Duration
 	steps                   uint64

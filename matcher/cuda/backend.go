@@ -42,7 +42,7 @@ type Options struct {
 	// again, which blocks of matches leave. 0 is 1<<24. A wave of rows may have more tasks.
 	Tasks int
 	// Mapped has a part of the graph be in mapped memory of the host, even if all of it fits the devices. GraphMemory
-	// is what it may take of a device's memory then, in bytes; 0 is what other uses leave.
+	// is the device memory that it may take then, in bytes; 0 is all that other uses leave.
 	Mapped      bool
 	GraphMemory int
 	// NoSteal turns off work stealing inside a block, NoMail the exchange of work between blocks.

@@ -51,7 +51,7 @@ func values(columns *property.Columns, label string, named map[string]property.V
 	return all
 }
 
-// payment is what conditions read of a payment or an account. What is missing is null.
+// payment holds the properties of a payment or an account that conditions read. A missing one is null.
 type payment map[string]property.Value
 
 // through returns the updates of a payment into an account of its own and one out of it.

@@ -12,7 +12,7 @@ import (
 	"motifd/matcher"
 )
 
-// Answer is what a backend said to one Search: a line for each row, with its group, and its results.
+// Answer is a backend's answer to one Search: a line for each row, with its group, and its results.
 type Answer struct {
 	Rows    []Row
 	Results []matcher.Result

@@ -19,7 +19,7 @@ type Case struct {
 	Batches  [][]dyngraph.Message
 	Queries  []*matcher.Query // sorted by name
 	Schema   *property.Schema // nil: no property is declared
-	Where    Where            // what the queries' conditions were made of
+	Where    Where            // the source of the queries' conditions
 	Labelled Labelled         // likewise, where a vertex may have several labels
 }
 

@@ -30,7 +30,7 @@ type Driver struct {
 // each fourth batch; in those between, records have twice, four times and eight times as much.
 const RecordBytes = 4000
 
-// Output is what one Step put out.
+// Output is the output of one Step.
 type Output struct {
 	Number  uint64
 	Records []Record
@@ -50,7 +50,7 @@ type Record struct {
 	Snapshot bool
 	Count    matcher.Count // of EventCount
 	Notice   matcher.Notice
-	// LossySince is what a negative says of its query.
+	// LossySince is that of the query, as a negative's record shows it.
 	LossySince uint64
 	// Of EventMatches:
 	Match Match

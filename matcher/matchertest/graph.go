@@ -203,7 +203,7 @@ func (g *Graph) Accept(m dyngraph.Message) bool {
 	return true
 }
 
-// Change is what a batch did to a Graph.
+// Change is the change of a Graph by a batch.
 type Change struct {
 	Before, After map[Edge]bool
 	Updates       []dyngraph.Update // of the accepted messages

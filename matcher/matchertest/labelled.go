@@ -14,7 +14,8 @@ import (
 // Where a vertex may have several labels, a Graph keeps each as a truth among its values, under this and its name.
 const labelPrefix = "label:"
 
-// Labelled is what queries demand of vertices that may have several labels: by name of the query, by pattern vertex.
+// Labelled holds the demands of queries on vertices that may have several labels, by name of the query, by pattern
+// vertex.
 type Labelled map[string][]condition.Labels
 
 // several returns the labels that cases of several labels draw from: at least two.

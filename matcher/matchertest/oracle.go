@@ -10,7 +10,8 @@ import (
 	"motifd/matcher/condition"
 )
 
-// Found is what the oracle says of one query and one batch: match names, or with Subgraphs names of orbits, ascending.
+// Found holds the oracle's matches of one query and one batch: their names, or with Subgraphs those of orbits,
+// ascending.
 type Found struct {
 	Before, After      []string
 	Negative, Positive []string

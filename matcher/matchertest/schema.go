@@ -168,7 +168,7 @@ func SetValues(rng *rand.Rand, msgs []dyngraph.Message, columns *property.Column
 	}
 }
 
-// declared is what a graph keeps of an edge's declared properties, by name.
+// declared holds the declared properties that a graph keeps of an edge, by name.
 type declared map[string]property.Value
 
 // declaredOf returns the declared values of an edge with a label; value gives that of a column.

@@ -11,7 +11,7 @@ import (
 	"motifd/matcher/reference"
 )
 
-// Where is what queries demand of properties, as written: by name of the query, its WHERE clauses.
+// Where holds the WHERE clauses of queries, as written, by name of the query.
 type Where map[string][]*condition.Expr
 
 // ScopeOf returns what a query's expressions are about: its vertices and edges, by their names.

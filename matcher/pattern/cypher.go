@@ -40,11 +40,11 @@ type cypherBuilder struct {
 	edgeLabels   []condition.Labels
 	maps         []elementMap
 	denied       []pendingNegation
-	expression   error  // what refuses the first label expression that is more than a label
-	timing       timing // what WHERE says of the ts of edges and paths
+	expression   error  // the error of the first label expression that is more than a label
+	timing       timing // the demands of WHERE on the ts of edges and paths
 	within       string // the variable of the all(..) in hand
 
-	clause matcher.MatchClause // what the MATCH in hand mentions
+	clause matcher.MatchClause // the variables that the current MATCH mentions
 }
 
 // elementMap is a property map with its element.

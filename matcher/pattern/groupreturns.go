@@ -5,7 +5,7 @@ import (
 	"motifd/matcher/condition"
 )
 
-// keyScope is what expressions behind WITH may read: keys and the aggregates that it names, by their indexes in the
+// keyScope returns the scope of expressions behind WITH: keys and the aggregates that it names, by their indexes in the
 // query.
 func (p *stageBuilder) keyScope() *condition.Scope {
 	q, scope := p.r.Query, p.elements

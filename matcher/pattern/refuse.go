@@ -9,7 +9,7 @@ import (
 
 // What openCypher's expressions have and motifd's have not, each by its name.
 
-// operators are what may stand behind an expression and is refused there.
+// operators are the symbols that may follow an expression in Cypher and are refused here, with the message for each.
 var operators = map[string]string{
 	"/": "division is not supported; multiply the other side, as in 10 * o.amount >= 9 * i.amount",
 	"%": "the remainder % is not supported; conditions compute with +, - and *",

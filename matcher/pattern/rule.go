@@ -13,10 +13,10 @@ import (
 	"motifd/matcher/condition"
 )
 
-// Declared is what a pattern's text is resolved against.
+// Declared holds the declared properties and parameters against which a pattern's text is resolved.
 type Declared struct {
 	Schema     *property.Schema               // nil declares no property
-	Parameters map[string]condition.Parameter // what $name stands for
+	Parameters map[string]condition.Parameter // the values of $name
 	// SpareParameters says that parameters which the pattern does not have are no mistake: they are for other patterns.
 	SpareParameters bool
 }
@@ -31,11 +31,11 @@ type Rule struct {
 	Conditions   []*condition.Condition
 	// Everything says that a record has every element with its declared properties: RETURN is absent or has a star.
 	Everything bool
-	Fields     []matcher.Field // what RETURN lists
+	Fields     []matcher.Field // the items of RETURN
 	// Parameters are the names of those that the pattern has, sorted.
 	Parameters []string
 
-	expression error // what refuses it as a Query for its labels
+	expression error // the error if it is wanted as a Query, for its labels
 }
 
 // whole returns the query with what its text asks of a match.

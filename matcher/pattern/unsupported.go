@@ -91,7 +91,7 @@ func unsupported(tokens []lexer.Token, i int) (lexer.Position, string) {
 
 func isWord(t lexer.Token) bool { return t.Type == wordToken }
 
-// returnable is what RETURN takes.
+// returnable names, for messages, the kinds of items that RETURN takes.
 const returnable = "vertices, edges, properties and what +, - and * make of them, or *"
 
 // quotes answers quotes and comments.

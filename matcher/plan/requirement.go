@@ -26,8 +26,8 @@ type Need struct {
 	edge   int // a pattern edge that needs it, for explain
 }
 
-// Requirement is what a data vertex must satisfy to be a candidate of a pattern vertex. Pattern vertices with equal
-// requirements, in any queries, are a class and share one candidate bit (DESIGN A5; package candidates).
+// Requirement is the test that a data vertex must pass to be a candidate of a pattern vertex. Pattern vertices with
+// equal requirements, in any queries, are a class and share one candidate bit (DESIGN A5; package candidates).
 type Requirement struct {
 	Label dyngraph.LabelID
 	Needs []Need

@@ -63,7 +63,7 @@ func (b *Backend) Close() error { return nil }
 
 var errNotLoaded = errors.New("reference: no graph is loaded")
 
-// answer is what one request is answered with: its result, and the groups that are still to be emitted.
+// answer is the answer to one request: its result, and the groups that are still to be emitted.
 type answer struct {
 	result matcher.Result
 	groups []group

@@ -11,7 +11,7 @@ import (
 	"motifd/matcher/condition"
 )
 
-// Values is what an expression is evaluated on.
+// Values holds the properties and parameters on which an expression is evaluated.
 type Values struct {
 	Read       func(variable, name string) property.Value
 	Parameters map[string]condition.Parameter

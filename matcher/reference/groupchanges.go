@@ -10,8 +10,8 @@ import (
 	"motifd/matcher/condition"
 )
 
-// showing is what a record shows of a group in one view: property.Value or text, one after the other, of the keys that
-// RETURN lists with all their declared values, and of the fields (DESIGN S22, S24).
+// showing returns the content of a group's record in one view, as a list of property.Value and text: the keys that
+// RETURN lists with all their declared values, then the fields (DESIGN S22, S24).
 func showing(view dyngraph.View, q *matcher.Query, x *groupRow) (all []any, err error) {
 	w := &where{view: view, q: q, bits: condition.WideBits}
 	for i, a := range q.Groups.Aggregates() {
@@ -52,7 +52,7 @@ func showing(view dyngraph.View, q *matcher.Query, x *groupRow) (all []any, err 
 	return all, nil
 }
 
-// listing is what a record shows of a list: edges with all their declared values, or what is listed of each.
+// listing returns the content of a list in a record: edges with all their declared values, or one value of each edge.
 func listing(view dyngraph.View, q *matcher.Query, x *groupRow, at int) (all []any, err error) {
 	union := &matcher.Query{Vertices: q.Groups.Vertices, Edges: q.Groups.Edges}
 	a := q.Groups.Aggregates()[at]

@@ -301,8 +301,8 @@ func aggregate(g *matcher.Groups, a *matcher.Aggregate, rows []row, w *where) (*
 	return units, nil
 }
 
-// collected lists the images of an edge in rows: those with the greatest ts first, without ts last, then by identity;
-// what is listed of each is not null.
+// collected lists the images of an edge in rows: those with the greatest ts first, without ts last, then by identity.
+// Edges whose listed value is null are left out.
 func collected(g *matcher.Groups, a *matcher.Aggregate, rows []row, w *where) (list []uint32, err error) {
 	var n *node
 	if a.Formula != nil {

@@ -81,7 +81,8 @@ type walk struct {
 	where *where
 	deny  []*blockers
 	found map[string][]row // by the lengths of the paths
-	// edges and inner are what each pattern edge is mapped to; used are the vertices and edges that are mapped.
+	// edges and inner are the images of each pattern edge: its data edges, and the inner vertices of a path. usedVertex
+	// and usedEdge have the vertices and edges that are mapped.
 	edges, inner         [][]uint32
 	usedVertex, usedEdge map[uint32]bool
 }

@@ -29,7 +29,7 @@ type node struct {
 	Args     []*node          `json:"args"`
 }
 
-// where is what a query demands of properties.
+// where evaluates the conditions of a query on rows, in a view.
 type where struct {
 	view       dyngraph.View
 	q          *matcher.Query

@@ -22,7 +22,7 @@ var types = map[string]property.Type{
 
 var variables = []string{"a", "b", "in", "t", "u"}
 
-// Scope is what the expressions are about.
+// Scope returns the variables, properties and parameters that the expressions may name.
 func Scope() *condition.Scope {
 	label := func(s string) condition.Labels {
 		return condition.NewLabels(condition.Alternative{All: []string{s}})

@@ -31,8 +31,8 @@ type simBatch struct {
 	work [2]uint64
 }
 
-// keeps is what a side keeps of the graph. own is what a batch costs that is searched, its end included, and missed
-// what it adds else.
+// keeps is the cost of a side's copy of the graph. own is that of a batch that is searched there, its end included, and
+// missed that of catching up with one that is not.
 type keeps struct {
 	behind      uint64
 	own, missed uint64 // by net edge
@@ -109,7 +109,8 @@ func (m *batchMachine) play(batches []simBatch, seed uint64, p *placement.Placem
 	return total
 }
 
-// comparison is what a choice took, in nanoseconds, beside either side by itself, and what the CPU had to begin with.
+// comparison holds the time of a choice, in nanoseconds, that of either side by itself, and the part of it that the CPU
+// had to begin with.
 type comparison struct {
 	took, cpu, gpu, begun float64
 	told                  string

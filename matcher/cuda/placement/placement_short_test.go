@@ -46,8 +46,8 @@ func (m *machine) placement(rng *rand.Rand,
 			Byte: m.byte * logUniform(rng, 0.7, 1.4)}})
 }
 
-// allowance is what noise may do: among very many random plays, few break a rule that holds but for noise, and not by
-// much.
+// allowance counts plays that noise may mislead: among very many random plays, few break a rule that holds but for
+// noise, and not by much.
 type allowance struct{ plays, misled int }
 
 // grants reports whether one more play is as it should be, or may be misled: two of a run's plays may, and one in

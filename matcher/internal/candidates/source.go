@@ -14,7 +14,7 @@ type Source interface {
 	// Class is equal for pattern vertices with the same Test.
 	Class(p *matcher.Plan, v int) int
 	Test(p *matcher.Plan, v int) Test
-	// VertexTest and EdgeTest are what a pattern vertex and a pattern edge demand alone, nil if nothing.
+	// VertexTest and EdgeTest return the tests of a pattern vertex and of a pattern edge alone, nil if there is none.
 	VertexTest(p *matcher.Plan, v int) *truths.Test
 	EdgeTest(p *matcher.Plan, e int) *truths.Test
 	// Truths are the words that these read.

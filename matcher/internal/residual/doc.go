@@ -1,5 +1,5 @@
 // Package residual extends a part of a match to whole ones: a plain backtracking search over a view of the graph, for
-// what packages around a backend search themselves (DESIGN A20).
+// the packages around a backend, which search a little themselves (DESIGN A20).
 //
 //   - In: a Pattern, an Order of its elements from those that are given, a view, and a row with the images of the given
 //     ones.

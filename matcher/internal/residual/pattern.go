@@ -9,11 +9,12 @@ import (
 	"motifd/matcher/condition"
 )
 
-// Pattern is what a search extends. A row of it holds the images of the vertices, then those of the edges.
+// Pattern is the pattern of a search that extends rows. A row of it holds the images of the vertices, then those of the
+// edges.
 type Pattern struct {
 	Vertices []dyngraph.LabelID // resolved labels, as in matcher.Plan
 	Edges    []Edge
-	// Conditions are what a row has true. Their elements are the pattern's.
+	// Conditions must be true of a row. Their elements are the pattern's.
 	Conditions []matcher.Condition
 	// Within bounds the greatest ts of the row's edges less the least, in milliseconds; 0 is no bound.
 	Within int64

@@ -13,7 +13,7 @@ import (
 type File struct {
 	// Open opens the file; nil: nothing can be spilled.
 	Open matcher.TempFiles
-	// Budget is what the bytes of the file count against; nil is no limit.
+	// Budget is charged with the bytes of the file; nil is no limit.
 	Budget *matcher.Budget
 
 	mu  sync.Mutex

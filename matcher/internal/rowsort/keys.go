@@ -15,7 +15,7 @@ type key struct {
 // keyRoom is memory for keys.
 type keyRoom struct {
 	keys, tmp []key
-	prefixes  []key // of one band; the key is what the rows of the prefix have in common
+	prefixes  []key // of one band; the key has the columns that the rows of the prefix share
 }
 
 // keysFor returns memory for n keys: some that is there, whatever it holds, or more.

@@ -11,8 +11,8 @@ import (
 	"motifd/matcher/condition"
 )
 
-// Test is what a pattern edge demands of a data edge alone, or a pattern vertex of a data vertex. Pattern edges of
-// equal labels and conditions share one, and so do pattern vertices.
+// Test is a pattern edge's demand on a data edge alone, or a pattern vertex's on a data vertex. Pattern edges of equal
+// labels and conditions share one, and so do pattern vertices.
 type Test struct {
 	key   string
 	refs  int

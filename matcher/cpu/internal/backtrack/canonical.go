@@ -277,7 +277,7 @@ func contains(s []dyngraph.VertexID, w dyngraph.VertexID) bool {
 }
 
 // followPath appends to ends where a step's route leads from the image of its base, ascending, and leaves in domains
-// what it comes by.
+// the vertices on the way.
 func (c *CanonicalSearch) followPath(st *program.CanonicalStep, ends []dyngraph.VertexID) []dyngraph.VertexID {
 	from := []dyngraph.VertexID{c.search.Images[st.PathFrom]}
 	for i := range st.Path {

@@ -33,7 +33,7 @@ type Cap struct {
 	winner *Search
 }
 
-// Capped is what a cut is of: a group, or a view.
+// Capped is a set of rows that may be cut: a group, or those of a view.
 type Capped interface {
 	// begin returns what a canonical search begins with, on behalf of a search that is going on.
 	Begin() (l *rowsort.Layout, file *rowsort.File)

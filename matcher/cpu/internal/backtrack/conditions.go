@@ -52,7 +52,7 @@ func (s *Search) inBoth(row []uint32) bool {
 	return s.InBoth(p, s.Silence, row, row[len(p.Query.Vertices):][:len(p.Query.Edges)])
 }
 
-// held is what a search knows of the values that the readings of its order read, by number: their columns, and the
+// held has the values that the readings of a search's order read, by number of the reading: their columns, and the
 // values of the edges that are mapped.
 type held struct {
 	columns []dyngraph.Wholes
@@ -151,8 +151,8 @@ func (s *Search) areConsistent(st *program.Step, of uint64) uint64 {
 	return of
 }
 
-// readFrame is what a frame has for the readings of its step: the Conditions that some candidate may meet, by reading
-// and Conditions the interval, and the values of all candidates once the frame is used again.
+// readFrame is the part of a frame for the readings of its step: the Conditions that some candidate may meet, the
+// interval by reading and Conditions, and the values of all candidates once the frame is used again.
 type readFrame struct {
 	open    uint64
 	within  [][]program.Range

@@ -64,7 +64,7 @@ func (p *Profile) add(counted map[*program.Order]*Levels) {
 type profiler struct {
 	orders  map[*program.Order]*Levels // nil when nothing is counted
 	entered bool                       // the step at hand is counted already
-	deeper  spent                      // what deeper steps than the one at hand took
+	deeper  spent                      // the cost of steps deeper than the one at hand
 }
 
 // spent is the cost of a part of a search, and what it found.
@@ -101,8 +101,8 @@ func (s *Search) mapped(d, n int) {
 	}
 }
 
-// extendSpecial is what extendWithin does first for a search that is profiled or that jumps; done tells that nothing is
-// left to do.
+// extendSpecial extends a search that is profiled or that jumps; extendWithin calls it first. done tells that nothing
+// is left to do.
 func (s *Search) extendSpecial(d int, lo, hi uint32) (done, going bool) {
 	if s.profile.orders != nil && !s.profile.entered {
 		return true, s.extendProfiled(d, lo, hi)

@@ -29,7 +29,7 @@ type Search struct {
 	class       *program.Order              // that o, a member, was come to from
 	members     [matcher.MaxVertices]uint64 // by step of a class's order: the members that are left
 	common      [maxWidth]uint32            // row, as the class has it
-	row         [maxWidth]uint32            // what is mapped: vertices in pattern order, then edges
+	row         [maxWidth]uint32            // the images: vertices in pattern order, then edges
 	edges       []uint32                    // row, from the edges on
 	frames      []frame                     // by slot
 	lists       neighbors.Lists
@@ -42,7 +42,7 @@ type Search struct {
 
 	mode    matcher.Want
 	Found   uint64           // matches, when they are counted one by one; Counted has all
-	many    matcher.Count    // what was taken off Found
+	many    matcher.Count    // the matches that were taken off Found
 	Out     *rowsort.Sorter  // of the rows
 	Room    rowsort.Room     // of the next sorter
 	formed  [maxWidth]uint32 // the row at hand, in some form
@@ -171,7 +171,8 @@ func (s *Search) matches() uint64 {
 // Counted returns how many matches were found, when they are counted.
 func (s *Search) Counted() matcher.Count { return s.many.Add(matcher.CountOf(s.Found)) }
 
-// mostFound is what Found has at most after many matches were found at once. What is found at once has as much at most.
+// mostFound is the most that Found may have after an addition of many matches at once, and the most that one such
+// addition may have.
 const mostFound = 1 << 62
 
 // foundMany adds matches that were found at once.

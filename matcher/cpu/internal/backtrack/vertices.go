@@ -26,7 +26,7 @@ func (s *Search) extendVertices(d int, lo, hi uint32) bool {
 		return s.match()
 	}
 	t := s.order.Tail
-	var e *tailEntry // what is known of the tail, if its root is mapped
+	var e *tailEntry // the counts of the tail, if its root is mapped
 	if t != nil && t.Root < d && d <= t.From && (d == s.base || d >= t.From-1) {
 		switch e = s.tail(t); {
 		case e == nil:
@@ -277,7 +277,7 @@ func (c *visible) start(a *program.Admission) {
 	}
 }
 
-// operand is what is intersected: vertices, or else a source whose edges are not all admitted.
+// operand is one operand of an intersection: vertices, or else a source whose edges are not all admitted.
 type operand struct {
 	nbr   []dyngraph.VertexID
 	plain bool // nbr are its vertices

@@ -30,7 +30,7 @@ type component struct {
 	from        []Edge       // from the separator to next
 	intersected bool         // their lists were intersected before
 	*prefixes                // of these; nil until then
-	rest        []*component // what remains without next; nil until it is needed
+	rest        []*component // the components that remain without next; nil until they are needed
 	leaf        *component   // rest, if it is one leaf without conflicts
 }
 

@@ -15,9 +15,9 @@ const (
 	mostKeptOfPlan = 1 << 21
 )
 
-// prefixes are what the lists of a component's first edges have in common, in the order in which the ends of these are
-// mapped: while their images are the same, only the lists of later edges are intersected anew (intersection cache, as
-// of a search match by match).
+// prefixes holds the intersections of the lists of a component's first edges: of the first, of the first two and so on,
+// in the order in which their ends are mapped. While these images stay, only the lists of later edges are intersected
+// (intersection cache, as of a search match by match).
 type prefixes struct {
 	round  uint64 // Counter.round, and what else decides which edges are seen
 	rank   int

@@ -3,8 +3,8 @@ package count
 import "motifd/matcher"
 
 // A method counts a component, for the images of its separator, apart from all that is mapped. It reports false when a
-// number exceeds 64 bits or its scratch memory is in use; the component is then eliminated block by block, which is
-// what components without a method always are.
+// number exceeds 64 bits or its scratch memory is in use; the component is then eliminated block by block, as
+// components without a method always are.
 type method interface {
 	count(c *Counter, p *component) (n matcher.Count, ok bool)
 }

@@ -72,7 +72,7 @@ func (ps *quotientComponents) pendants(at int, set, core uint32) []*component {
 }
 
 // arm returns the path that leads from a mapped vertex to block to, whose last block before is next, and the blocks
-// between; nil if there is none. The core of a set is what is left of it without pendants.
+// between; nil if there is none. The core of a set is the set without its pendants.
 func (ps *quotientComponents) arm(set, core uint32, to, next int) (l *path, passed uint32) {
 	q := ps.q
 	l = &path{}

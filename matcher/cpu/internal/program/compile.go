@@ -14,7 +14,7 @@ import (
 type Order struct {
 	Plan   *matcher.Plan
 	Anchor int // pattern edge of the anchor, or -1 in a static order
-	// AnchorTest is what the anchor's edge must meet alone; nil if nothing.
+	// AnchorTest is the test of the anchor's edge alone; nil if there is none.
 	AnchorTest *truths.Test
 	Steps      []Step
 	Slots      int // frames that the steps take; see Step.Slot
@@ -93,7 +93,7 @@ type BackEdge struct {
 	Labels        []dyngraph.LabelID
 	NeighborLabel dyngraph.LabelID
 	Epoch         EpochKey     // of the neighbor lists
-	Test          *truths.Test // what a data edge must meet alone; nil if nothing
+	Test          *truths.Test // of a data edge alone; nil if there is none
 	// Earlier are the pattern edges whose images this one's must be compared with that are mapped by earlier steps, the
 	// anchor included. Beside are those that the same step maps before it.
 	Earlier, Beside []int
@@ -113,7 +113,7 @@ type Form struct {
 	Columns []int
 	// Last are the row columns that the last step fills, and the last two, vertices first.
 	Last [2][]uint16
-	// Tag is what the first column holds in a prefix tree: which of the plans the match is of. -1 elsewhere.
+	// Tag is the number of the plan in a prefix tree, for the first column of its rows; -1 elsewhere.
 	Tag int
 }
 

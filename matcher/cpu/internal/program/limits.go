@@ -33,8 +33,8 @@ type Limit struct {
 	Kind  LimitKind
 	By    int64 // of AtMost, AtLeast, Below and Above
 	Sum   *Sum  // of OfSum
-	// asked is what conditions ask for themselves where the closed matrix may say more: By is not to be beyond it. Only
-	// CompileTogether fills it in.
+	// asked is the bound that conditions state themselves. The closed matrix may have a stricter one; By is not
+	// weakened beyond asked. Only CompileTogether fills it in.
 	asked int64
 }
 

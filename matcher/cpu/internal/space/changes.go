@@ -5,8 +5,8 @@ import (
 	"motifd/matcher/internal/candidates"
 )
 
-// Changes are what batches changed that kept spaces depend on: each space reads them when it is refreshed. All that is
-// noted of a batch holds for the graph with the batch staged, where edges of both views are, or from its end on.
+// Changes lists the changes of the graph by batches, for the kept spaces: each space reads the new ones when it is
+// refreshed. A change holds for the graph with its batch staged, where edges of both views are, or from its end on.
 type Changes struct {
 	list  []Change
 	first uint64 // number of the first one in list

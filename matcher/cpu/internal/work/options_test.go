@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestUnlockedPassesPanicsOn: a panic without the lock is what the caller's caller sees, and the lock is free then.
+// TestUnlockedPassesPanicsOn: a panic without the lock reaches the caller's caller, and the lock is free then.
 func TestUnlockedPassesPanicsOn(t *testing.T) {
 	var mu sync.Mutex
 	held := true

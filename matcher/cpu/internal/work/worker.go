@@ -21,7 +21,7 @@ type Worker struct {
 	Ctx    context.Context // of the whole search, where nobody sets Stop when it is done; else nil
 	Closed *atomic.Bool    // of the request; nil if it has none
 	Meter  *matcher.Meter  // of the group or the request; nil when nothing is measured
-	Told   Spent           // what the meter knows
+	Told   Spent           // the part that the meter has
 
 	Matches     func() uint64               // returns the number of matches found so far
 	OnSpend     func(steps, matches uint64) // also told what the meter is told; may be nil

@@ -15,7 +15,8 @@ import (
 	"motifd/matcher/matchertest"
 )
 
-// twin is what the array is played against: a set of entries, and edges that can be inserted and deleted.
+// twin is the simple model that the array is compared with: a set of entries, and edges that can be inserted and
+// deleted.
 type twin struct {
 	rng                     *rand.Rand
 	dirs                    int

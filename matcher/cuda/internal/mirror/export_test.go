@@ -25,7 +25,7 @@ func NewArray(dev kernels.Device, directed, wide bool, rank, run int) Array {
 	return Array{a}
 }
 
-// ErrRows is what Load returns for too few rows.
+// ErrRows is the error of Load for too few rows.
 var ErrRows = errRows
 
 // Load loads entries, of a number of rows, of vertices with these labels.
@@ -88,7 +88,7 @@ type Entry struct {
 // Span is Span of graph.cuh.
 type Span struct{ Begin, End, First, Last uint32 }
 
-// Content is what the device holds.
+// Content is the content of the device's array.
 type Content struct {
 	Entries []Entry
 	Slots   []uint32 // of the entries
