@@ -16,7 +16,7 @@ type origin struct {
 	last      time.Time     // when its last message was
 	latest    time.Time     // latest record timestamp
 	begin     time.Time     // of acceptance
-	accept    time.Duration // what it took
+	accept    time.Duration // time that it took
 	logged    func()        // called once the intent is in the store
 }
 
@@ -122,7 +122,7 @@ func (p *Pipeline) runBatch(abortCtx context.Context, b *Batch, from origin) err
 	return p.out.put(abortCtx, outItem{batch: b.Number, end: end}, cost)
 }
 
-// intent logs a batch. It returns when the batch is durable if that is what the caller needs, or if the store knows no
+// intent logs a batch. It returns when the batch is durable if the caller needs that (now), or if the store knows no
 // other way; else at once, and the publisher asks logged before it publishes the first record: an error then ends the
 // pipeline, with a graph that is ahead of the log, as it is after any crash.
 func (p *Pipeline) intent(abortCtx context.Context, b *Batch, now bool) (logged func() error, err error) {

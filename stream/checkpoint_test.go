@@ -61,7 +61,7 @@ func (d *durable) run(t *testing.T, f *streamtest.Faults) error {
 	return p.Run(t.Context())
 }
 
-// output is what the files hold, without the stream's id, which is random.
+// output returns the content of the output files, without the stream's id, which is random.
 func (d *durable) output(t *testing.T) string {
 	var all string
 	for _, path := range []string{d.out.Output, d.out.DeadLetters, d.out.Control} {

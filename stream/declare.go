@@ -14,8 +14,8 @@ import (
 // which no query may read by then: a start that would break this is refused before the first batch of the change. Each
 // part takes as many batches as it needs: see dyngraph.Declaration.
 
-// Declared returns what the graph declares once all changes are made, with the columns that it has then: the state is
-// what was recovered, and configured is what PipelineOptions.Schema will be.
+// Declared returns what the graph declares once all changes are made, with the columns that it has then: s is the
+// recovered state, and configured the later PipelineOptions.Schema.
 func Declared(s *State, configured *property.Schema) *property.Schema {
 	stored := s.Graph.Options().Schema
 	for i := range s.Open {

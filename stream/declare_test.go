@@ -127,7 +127,7 @@ func (w *world) play(p part, f *streamtest.Faults) error {
 	return w.run(f)
 }
 
-// valuesOf is what a graph holds of its edges: their values by name, and their other properties.
+// valuesOf returns the properties of a graph's edges: their values by name, and their other properties.
 func valuesOf(t *testing.T, g *dyngraph.Graph) map[string]any {
 	all := map[string]any{}
 	view := g.View(dyngraph.New)

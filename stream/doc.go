@@ -27,8 +27,8 @@
 //     begins the batch at the Sink. Exactly once needs no more: until then nothing of the batch has left the process
 //     but what the engine holds in memory, so a crash or a failed write loses the batch whole, and the input is read
 //     again from the positions of the last intent. Intents reach the log in order, each before the suspensions of its
-//     batch and before its commit; so what recovery finds is what it would find had the engine waited. Changes of
-//     queries do wait, since Change answers that they are logged.
+//     batch and before its commit; so recovery finds the same as if the engine had waited. Changes of queries do
+//     wait, since Change answers that they are logged.
 //  7. What the engine emits is encoded by package encode, side by side on several goroutines. Only the engine's
 //     goroutine hands records on to the publisher; so a sink that is slow stops the engine's goroutine, and that the
 //     encoders.

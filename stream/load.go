@@ -50,7 +50,7 @@ func (p *Pipeline) load(abortCtx context.Context, updates []dyngraph.Update,
 	for i := range updates {
 		u := &updates[i]
 		if _, there := g.Lookup(u.Key); !there && !declared[u.Key] {
-			if several && u.Op == dyngraph.ReviseVertex { // what it adds is what the vertex has
+			if several && u.Op == dyngraph.ReviseVertex { // the vertex has the labels that the update adds
 				added := property.Value{}.Relabelled(u.Label)
 				u.Label = property.JoinLabels(slices.Collect(added.EachLabel())...)
 			}

@@ -47,7 +47,7 @@ type PipelineOptions struct {
 	Sink    Sink
 	// Store makes batches durable. Default NopStore.
 	Store Store
-	// State is what Store.Recover returned. Default: what NopStore recovers.
+	// State is the result of Store.Recover. Default: that of NopStore.
 	State *State
 	// Observer is told what happens. Default: nobody.
 	Observer Observer

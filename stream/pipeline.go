@@ -38,7 +38,7 @@ type Pipeline struct {
 	batcher   *Batcher
 	number    uint64    // of the last batch begun
 	positions Positions // after it
-	skip      Progress  // what is published already
+	skip      Progress  // already published
 	idleAt    time.Time // when positions are stored without a batch; zero: not decided
 	time      eventTime
 	// declaration is the last step of a change of the declared properties, nil for none.

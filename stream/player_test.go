@@ -26,7 +26,7 @@ type player struct {
 	// then is called when all are emitted; may be nil.
 	then func(ctx context.Context) error
 	lent []uint32
-	// settled is what the step ended with.
+	// settled is the error with which the step ended.
 	settled error
 }
 

@@ -36,7 +36,7 @@ type StepStatus struct {
 // running is the step that runs now, for other goroutines to see.
 type running struct {
 	mu    sync.Mutex
-	now   StepStatus // what changes while it runs is filled in by Step
+	now   StepStatus // Step fills in the fields that change while it runs
 	since time.Time  // zero: no step runs
 
 	last    atomic.Pointer[emitted]
@@ -75,8 +75,8 @@ func (r *running) begin(b *Batch, recovered bool) (end func()) {
 	}
 }
 
-// emit notes an event. It is called by the engine's goroutine alone; an allocation for each change of query or update
-// is what it costs.
+// emit notes an event. It is called by the engine's goroutine alone; it allocates once for each change of query or
+// update.
 func (r *running) emit(ev *matcher.Event) {
 	r.records.Add(uint64(ev.Records()))
 	x := emitted{query: ev.Query.Name, sign: ev.Sign}
@@ -91,7 +91,7 @@ func (r *running) emit(ev *matcher.Event) {
 	}
 }
 
-// NotePhase tells which phase of a step begins: it is what matcher.EngineOptions.Phase calls.
+// NotePhase tells which phase of a step begins. It is for matcher.EngineOptions.Phase.
 func (p *Pipeline) NotePhase(phase matcher.Phase) {
 	p.running.mu.Lock()
 	defer p.running.mu.Unlock()

@@ -32,8 +32,8 @@ type Status struct {
 	Positions Positions `json:"positions"`        // after the last committed batch
 	Vertices  int       `json:"vertices"`
 	Edges     int       `json:"edges"`
-	// QueueRecords and QueueBytes are what was decoded and waits for the engine, PublishBytes what was encoded and
-	// waits for the sink.
+	// QueueRecords and QueueBytes count the input that is decoded and waits for the engine, PublishBytes the output
+	// that is encoded and waits for the sink.
 	QueueRecords int   `json:"queue_records"`
 	QueueBytes   int64 `json:"queue_bytes"`
 	PublishBytes int64 `json:"publish_bytes"`

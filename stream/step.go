@@ -349,8 +349,8 @@ func (p *Pipeline) serve(abortCtx context.Context, req changeRequest) error {
 	return err
 }
 
-// change makes a batch of a query change. refused is what is wrong with the change itself, or what admit says, which
-// may be nil; answer, which may be nil, too, is called once it is in the batch log.
+// change makes a batch of a query change. refused is an error of the change itself, or the one of admit, which may be
+// nil; answer, which may be nil, too, is called once it is in the batch log.
 func (p *Pipeline) change(
 	abortCtx context.Context,
 	ch *matcher.QueryChange,

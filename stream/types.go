@@ -107,7 +107,7 @@ func (d *DeadLetter) Refused() bool { return d.Reason != ReasonLate }
 // Batch is an entry of the batch log: the matcher's batch and its input positions, dead letters and times (DESIGN P3).
 type Batch struct {
 	matcher.Batch
-	// Time is what the batch says about event time, nil where no edge expires, and for query changes.
+	// Time is the batch's watermark and horizons, nil where no edge expires, and for query changes.
 	Time        *eventtime.Cut
 	DeadLetters []DeadLetter
 	// Positions are where reading goes on after the batch.
@@ -292,7 +292,7 @@ type CommitInfo struct {
 	Queries []matcher.QueryState
 	// Time is event time after the batch, nil when no edge ever expired.
 	Time *eventtime.State
-	// Once is what the batch changed of what queries with once remember, in order.
+	// Once lists, in order, the batch's changes of the keys that queries with once remember.
 	Once []matcher.OnceChange
 	// Declaration is that of the batch.
 	Declaration *dyngraph.Declaration

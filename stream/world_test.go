@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is what outlives a run of the pipeline: input, output and store, with the way to run over them.
+// world holds the parts that outlive a run of the pipeline: input, output and store, with the way to run over them.
 type world struct {
 	t     testing.TB
 	in    *streamtest.Input

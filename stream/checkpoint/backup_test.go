@@ -13,7 +13,7 @@ import (
 )
 
 // TestBackup copies a checkpoint after each step of a history, with the daemon's store open, and writes on. Each copy
-// is what the checkpoint was at that moment, opens, and fits together; nobody but the owner reads it.
+// equals the checkpoint at that moment, opens, and fits together; nobody but the owner reads it.
 func TestBackup(t *testing.T) {
 	h := newHistory(newRand(5), 12, true)
 	dir, backups := filepath.Join(t.TempDir(), "state"), t.TempDir()

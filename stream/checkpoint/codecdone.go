@@ -22,13 +22,13 @@ type done struct {
 	digests        digests
 	queriesChanged bool
 	queries        []matcher.QueryState
-	// once is what the batch changed of what queries with once remember.
+	// once lists the batch's changes of the keys that queries with once remember.
 	once []matcher.OnceChange
 	// declared is set where the batch is a step of a change of the declared properties.
 	declared *declaredBefore
 }
 
-// declaredBefore is what was declared before a batch, and the last step of a change that was not done.
+// declaredBefore holds the declarations before a batch, and the last step of a change that was not done.
 type declaredBefore struct {
 	Schema *property.Schema       `json:"schema,omitempty"`
 	Step   *dyngraph.Declaration  `json:"step,omitempty"`

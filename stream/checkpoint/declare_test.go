@@ -36,7 +36,7 @@ func (h *history) declare(rng *rand.Rand, g *dyngraph.Graph, before *dyngraph.De
 	return b.Declaration
 }
 
-// declaredOf is what the log keeps of a batch that changes declarations, beside its effect.
+// declaredOf returns the log's record of a batch that changes declarations, beside its effect.
 func declaredOf(c *stream.CommitInfo) *declaredBefore {
 	if c.Declaration == nil {
 		return nil

@@ -41,7 +41,7 @@ func (f *fault) err() error {
 
 func (f *fault) tripped() bool { return f.first.Load() != nil }
 
-// mergeCategory is what Pebble calls the files that merges write.
+// mergeCategory is Pebble's category of the files that merges write.
 const mergeCategory vfs.DiskWriteCategory = "pebble-compaction"
 
 // failStop is a file system that stops at the first write that fails: from then on it drops every change and reports
@@ -61,7 +61,7 @@ type failStop struct {
 	locked bool
 }
 
-// errClosing is what a merge fails with when the store is closed.
+// errClosing is the error of a merge that is stopped because the store is closed.
 var errClosing = errors.New("the checkpoint is being closed")
 
 // Lock takes the file's lock, which former versions know alone, and the directory's own, which stays when the file is

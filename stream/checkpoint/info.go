@@ -34,7 +34,7 @@ type Contents struct {
 	// LogSince is when the first of them was committed; zero when that is not known.
 	LogSince time.Time `json:"log_since,omitzero"`
 	Open     []uint64  `json:"open"`
-	// DiskBytes is what the tables and logs of the database take on disk.
+	// DiskBytes is the size of the database's tables and logs on disk.
 	DiskBytes uint64 `json:"disk_bytes"`
 
 	Vertices uint64 `json:"vertices"`

@@ -158,7 +158,7 @@ func (m *Migration) write(ctx context.Context, from *database, c *control, dir s
 			err = s.db.Ingest(ctx, w.paths)
 		}
 	}
-	for _, key := range [][]byte{keyTopic, keyEpochs, keyFiles} { // what is known about the input
+	for _, key := range [][]byte{keyTopic, keyEpochs, keyFiles} { // the state of the input
 		v, ok, gerr := from.get(key)
 		if err = errors.Join(err, gerr); err == nil && ok {
 			b := s.db.NewBatch()

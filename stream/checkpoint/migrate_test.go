@@ -65,7 +65,7 @@ func TestMigrate(t *testing.T) {
 				if strings.HasPrefix(line, "queries ") {
 					line = "queries []\n"
 				}
-				if strings.HasPrefix(line, "q0") { // what they remember goes with them
+				if strings.HasPrefix(line, "q0") { // their memory goes with them
 					continue
 				}
 				want = append(want, line)

@@ -13,7 +13,7 @@ import (
 	"motifd/stream"
 )
 
-// randomMemory is what queries with once remember in a history.
+// randomMemory holds the keys that queries with once remember in a history.
 type randomMemory map[onceEntry]int64
 
 // change draws what a batch changes.

@@ -20,9 +20,9 @@ import (
 // The bound is twice what is live, the keys and values of the graph and the batch log before compression, and
 // waitingBytes. Where the sum does not fit and nothing runs that could change it, the write has everything merged.
 
-// waitingBytes is what a checkpoint may take on disk besides twice the graph and the batch log, and besides the
-// write-ahead log of the tables in memory: tables that wait to be merged, and files of the write-ahead log that Pebble
-// keeps to use them again.
+// waitingBytes is the space that a checkpoint may take on disk besides twice the graph and the batch log, and besides
+// the write-ahead log of the tables in memory: tables that wait to be merged, and files of the write-ahead log that
+// Pebble keeps to use them again.
 const (
 	waitingBytes     = waitingMemTables * memTableSize
 	waitingMemTables = 8

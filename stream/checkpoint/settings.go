@@ -10,8 +10,8 @@ import (
 	"motifd/dyngraph/property"
 )
 
-// Settings are what the state in a checkpoint depends on. All but Properties and Shape are fixed with the first batch:
-// a daemon that is configured otherwise is refused.
+// Settings are those of the configuration on which the state in a checkpoint depends. All but Properties and Shape are
+// fixed with the first batch: a daemon that is configured otherwise is refused.
 type Settings struct {
 	// Directed tells whether the graph is.
 	Directed bool `json:"directed"`

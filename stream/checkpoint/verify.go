@@ -19,7 +19,7 @@ type Progress struct {
 
 // Verification is the result of Verify.
 type Verification struct {
-	// Problems are what is wrong, at most MaxProblems of them; More counts those beyond.
+	// Problems lists the first MaxProblems problems; More counts the others.
 	Problems []string
 	More     uint64
 	// What was read.

@@ -12,7 +12,7 @@ import (
 	"motifd/dyngraph"
 )
 
-// TestWritesAreSorted: what goes to a batch by way of writes is what would go there directly, and its keys ascend.
+// TestWritesAreSorted: by way of writes a batch gets the same content as directly, and its keys ascend.
 func TestWritesAreSorted(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := newRand(seed)

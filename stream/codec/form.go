@@ -14,10 +14,10 @@ type form struct {
 	vertices []fragment
 	edges    []fragment // of a path's edges and inner vertices, without what surrounds them
 	paths    bool       // there are some
-	// identity is what the preimage of every match id begins with, identityByID where ids identify edges.
+	// identity is the beginning of the preimage of every match id; identityByID is the one where ids identify edges.
 	identity, identityByID []byte
 
-	// what is above is read for each record, by all encoders, and is not to be in a line of the cache that is written
+	// All encoders read the fields above for each record: keep them out of a cache line that is written.
 	_    [64]byte
 	size atomic.Int64 // room that the next record will probably need
 	_    [56]byte

@@ -8,8 +8,8 @@ import (
 	"motifd/stream"
 )
 
-// appendNotice encodes what a limit has left out of the output (DESIGN S11): a record with "op":"!" in the place of
-// what is not there.
+// appendNotice encodes a notice of records that a limit has left out of the output (DESIGN S11): a record with "op":"!"
+// in their place.
 func (e *Encoder) appendNotice(dst []stream.OutRecord, ev *matcher.Event) ([]stream.OutRecord, error) {
 	f, n := e.form(ev.Query), &ev.Notice
 	b := make([]byte, 0, len(e.head)+len(f.query)+256)

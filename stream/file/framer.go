@@ -36,7 +36,7 @@ type framer struct {
 	err     error // of r, once everything before it was read
 
 	skipping bool  // inside a line that is too long
-	skipped  frame // what was kept of it
+	skipped  frame // the part of it that was kept
 }
 
 // csvState is where in a row the scan is.
@@ -51,8 +51,8 @@ const (
 
 var bom = []byte("\xef\xbb\xbf")
 
-// next returns the next record, reading as needed. The error is r's, io.EOF for the end; a last line without a line
-// end is a record. After an error other than io.EOF, rest is what was read and not framed.
+// next returns the next record, reading as needed. The error is r's, io.EOF for the end; a last line without a line end
+// is a record. After an error other than io.EOF, rest holds the bytes that were read and not framed.
 func (f *framer) next() (frame, error) {
 	for {
 		if fr, ok := f.buffered(); ok {

@@ -20,7 +20,7 @@ const (
 // DefaultMaxExpansion is the default of SourceOptions.MaxExpansion: text of repeated updates reaches a few hundred.
 const DefaultMaxExpansion = 1000
 
-// OnDamage is what happens to a file that cannot be read to its end: its compressed data is truncated, corrupt or
+// OnDamage tells how to go on after a file that cannot be read to its end: its compressed data is truncated, corrupt or
 // beyond MaxExpansion, or the header row of its CSV is unreadable.
 type OnDamage string
 
@@ -55,8 +55,8 @@ type SourceOptions struct {
 	Compression Compression
 	// MaxRecordBytes bounds a record; a longer one is unreadable. Default 1 MiB.
 	MaxRecordBytes int
-	// MaxWindow bounds the memory of zstd's window in bytes; a file that needs more is unreadable. Default 128 MiB,
-	// what zstd --long makes.
+	// MaxWindow bounds the memory of zstd's window in bytes; a file that needs more is unreadable. Default 128 MiB, the
+	// window of zstd --long.
 	MaxWindow int
 	// MaxExpansion bounds how many times its size a compressed file may decompress to, beyond the first 16 MiB; past
 	// the bound the file counts as damaged. Default DefaultMaxExpansion.
@@ -67,7 +67,7 @@ type SourceOptions struct {
 	ReadRecords int
 	// BlockBytes is how much is read at once. Default 256 KiB.
 	BlockBytes int
-	// In is what Stdin reads. Default os.Stdin.
+	// In is the reader behind the name Stdin. Default os.Stdin.
 	In io.Reader
 }
 
@@ -157,7 +157,7 @@ type SinkOptions struct {
 	ResetProgress bool
 	// BufferBytes is the write buffer of each output. Default 256 KiB.
 	BufferBytes int
-	// Out is what Stdout writes. Default os.Stdout.
+	// Out is the writer behind the name Stdout. Default os.Stdout.
 	Out io.Writer
 }
 

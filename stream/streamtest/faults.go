@@ -11,7 +11,7 @@ import (
 	"motifd/stream"
 )
 
-// ErrCrash is what every call returns from the crash on.
+// ErrCrash is the error of every call from the crash on.
 var ErrCrash = errors.New("simulated crash")
 
 // CrashPoint says how much of the k-th call is done.

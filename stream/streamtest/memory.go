@@ -157,7 +157,7 @@ type MemOutput struct {
 	mu       sync.Mutex
 	out      Output
 	progress stream.Progress
-	base     memMark // what was there when a fresh checkpoint began
+	base     memMark // the content when a fresh checkpoint began
 	owner    *memSink
 }
 

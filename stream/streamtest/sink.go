@@ -10,8 +10,8 @@ import (
 	"motifd/stream"
 )
 
-// Output is what a reader of an output sees. Records carry Key and Value; sinks that publish headers fill in Batch,
-// Index, Query, Sign and Snapshot too.
+// Output holds the records that a reader of an output sees. Records carry Key and Value; sinks that publish headers
+// fill in Batch, Index, Query, Sign and Snapshot too.
 type Output struct {
 	Main, DeadLetters, Control []stream.OutRecord
 }
@@ -37,7 +37,7 @@ type SinkHarness struct {
 	Headers, Keys bool
 	// Tombstones tells that records with a nil Value may be written.
 	Tombstones bool
-	// Exclusive is what a second Open gets while a sink is open (stream.ErrLocked), or what the first sink gets once a
+	// Exclusive is the error of a second Open while a sink is open (stream.ErrLocked), or that of the first sink once a
 	// second one was opened (stream.ErrFenced); nil: neither.
 	Exclusive error
 }

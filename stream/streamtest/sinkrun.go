@@ -27,7 +27,7 @@ type sinkRun struct {
 	// ended is the size of the last batch that was ended, endMark its mark
 	ended   int
 	endMark stream.Mark
-	// what committed batches hold
+	// the records of committed batches
 	want      []stream.OutRecord
 	dead, ctl []string
 }

@@ -72,8 +72,8 @@ func TestOrderIsThatOfTheEvents(t *testing.T) {
 	}
 }
 
-// TestErrorEndsTheBatch: an error of an encoder names the query, ends the context of the search, and is what Finish
-// returns.
+// TestErrorEndsTheBatch: an error of an encoder names the query, ends the context of the search, and is returned by
+// Finish.
 func TestErrorEndsTheBatch(t *testing.T) {
 	broken := errors.New("broken")
 	for threads := 1; threads <= 2; threads++ {

@@ -20,7 +20,8 @@ import (
 	"motifd/stream/kafka/internal/recordbatch"
 )
 
-// killed is what a log leaves on disk that is killed now: a copy of its directory, whose name is no pattern of names.
+// killed returns the directory that a log would leave if it were killed now: a copy, whose name would be a bad pattern
+// of names.
 func killed(t *testing.T, dir string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "log[1]")

@@ -18,8 +18,8 @@ import (
 	"motifd/stream/kafka/internal/kafkatest"
 )
 
-// fittings is what has to hold, with transactions and without, when an output and a checkpoint do not fit together,
-// on the embedded log and on a real broker.
+// fittings are the tests, with transactions and without, of an output and a checkpoint that do not fit together, on the
+// embedded log and on a real broker.
 var fittings = map[string]func(t *testing.T, f *fitting){
 	"MorePartitions": fitMorePartitions, "FewerPartitions": fitFewerPartitions, "Deleted": fitDeleted,
 	"LogStartMoved": fitLogStartMoved, "Foreign": fitForeign, "SharedOnPurpose": fitShared, "GroupOfNothing": fitGroup,

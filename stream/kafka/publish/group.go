@@ -12,8 +12,8 @@ import (
 )
 
 // groupOffsets publishes input positions as the offsets of a consumer group without members, so that lag tools show
-// where the daemon stands. They are for show: the checkpoint's positions are what counts. A failure is reported and
-// tried again with the next positions.
+// where the daemon stands. They are for show: the checkpoint's positions count. A failure is reported and tried again
+// with the next positions.
 type groupOffsets struct {
 	cl       *kafka.Client
 	group    string

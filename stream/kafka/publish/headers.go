@@ -54,7 +54,7 @@ func nameHeaders(
 		recordbatch.Header{Key: kafka.HeaderIndex, Value: scratch[j:]}), scratch
 }
 
-// recordName is what the headers of a published record say.
+// recordName is the name of a published record, from its headers.
 type recordName struct {
 	stream       string
 	batch, index uint64

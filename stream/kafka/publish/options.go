@@ -41,8 +41,8 @@ type SinkOptions struct {
 	// Input reaches the brokers that hold InputTopic, if they are not those of the output.
 	Input *kafka.ClientOptions
 
-	// sendBytes is how much is gathered before it is sent while a batch goes on; roundBytes how much may wait for
-	// what is under way.
+	// sendBytes is how much is gathered before it is sent while a batch goes on; roundBytes how much may wait for the
+	// requests that are under way.
 	sendBytes, roundBytes int
 }
 

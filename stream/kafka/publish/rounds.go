@@ -248,7 +248,7 @@ func (p *publisher) verifyContiguous(c *produceBatch, want int64) error {
 type buffers struct {
 	mu   sync.Mutex
 	free [][]byte
-	lent bool // what comes back may still be read
+	lent bool // the bytes that come back may still be read
 }
 
 // abandon lets go of all buffers that are in use until settled.

@@ -227,7 +227,7 @@ func (x *transactions) end(ctx context.Context, commit bool) error {
 	return err
 }
 
-// self is what the coordinator of the transactions coordinates.
+// self names the transactional producer to its coordinator.
 func (x *transactions) self() coordinated {
 	return coordinated{kafkago.CoordinatorKeyTypeTransaction, x.id}
 }

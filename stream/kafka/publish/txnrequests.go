@@ -15,7 +15,7 @@ import (
 )
 
 // kafka-go asks which broker is the coordinator before each request that is for one, which doubles the round trips of a
-// transaction. These are its requests with the coordinator's id beside them: toCoordinator is what routes them.
+// transaction. These are its requests with the coordinator's id beside them: toCoordinator routes them.
 
 type addPartitionsRequest struct {
 	_ struct{} `kafka:"min=v3,max=v3,tag"`

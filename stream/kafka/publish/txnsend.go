@@ -59,7 +59,7 @@ func (s *TxnSink) send(batches []pendingBatch, parts []topicPartition, at stream
 	if err == nil && group == nil {
 		group = s.tx.offsets(s.ctx, s.opt.Group, s.opt.InputTopic, at)
 	}
-	if groupInUse(group) { // they are for show: the checkpoint's positions are what counts
+	if groupInUse(group) { // they are for show: the checkpoint's positions count
 		s.opt.Events.Retried("group offsets", s.opt.InputTopic, -1, 1, group)
 		group = nil
 	}
@@ -190,8 +190,8 @@ func (s *TxnSink) arrived(ctx context.Context) error {
 	return err
 }
 
-// recover answers for a transaction that was lost; any other error it returns. It finds out whether the transaction
-// was committed, and if not has all of it sent again. to is what the progress record says if it was.
+// recover answers for a transaction that was lost; any other error it returns. It finds out whether the transaction was
+// committed, and if not has all of it sent again. to is the progress record's position if it was.
 func (s *TxnSink) recover(
 	ctx context.Context,
 	attempt int,

@@ -18,7 +18,7 @@ import (
 	"motifd/stream/kafka/internal/kafkatest"
 )
 
-// childState is what a process of TestPublisherProcess leaves to the next one, as a checkpoint would.
+// childState is the state that a process of TestPublisherProcess leaves to the next one, as a checkpoint would.
 type childState struct {
 	Addr      string
 	Topics    [5]string // output, dead letters, control, progress, input

@@ -31,7 +31,7 @@ type TxnSink struct {
 	check  func(stream.Progress) error // nil: none
 	count  int                         // records of the main output in the open transaction
 	spool  spool
-	again  bool  // what is pending is all of the open transaction, which was lost
+	again  bool  // the open transaction was lost, and all of it is pending
 	slow   int   // times in succession that sending it again took longer than its time-out
 	err    error // of Close
 }

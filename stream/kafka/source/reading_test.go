@@ -20,7 +20,7 @@ import (
 	"motifd/stream/kafka/internal/recordbatch"
 )
 
-// readings is what has to hold for a source on the embedded log and on a real broker.
+// readings are the tests of a source on the embedded log and on a real broker.
 var readings = map[string]func(t *testing.T, e *kafkatest.Cluster){
 	"Codecs": readCodecs, "Contents": readContents, "TooLarge": readTooLarge, "Transactions": readTransactions,
 	"OpenTransaction": readOpenTransaction, "AddedPartitions": readAddedPartitions, "DataLoss": readDataLoss,

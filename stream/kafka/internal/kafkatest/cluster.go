@@ -16,7 +16,7 @@ import (
 	"motifd/stream/kafka/embedded"
 )
 
-// Cluster is what tests run against: an embedded log or a broker.
+// Cluster is the Kafka that tests run against: an embedded log or a broker.
 type Cluster struct {
 	Addr string
 	Real bool // a broker
