@@ -247,10 +247,10 @@ func benchSmallBatches(b *testing.B, c *churn, size int) {
 	b.ReportMetric(float64(grown), "grown")
 }
 
-// BenchmarkMemory is what the graph takes for an edge, of about ten to a vertex: without the dictionary of keys, and
-// the dictionary apart, for a vertex; with attributes, of an id of 8 bytes and properties of 14, and without. Declared
-// are ts and an amount in cents, under identity ends or, with ids, under identity id. Churned means that 1.5 million
-// edges of three were deleted, whichever, and as many others inserted.
+// BenchmarkMemory measures the memory of the graph for an edge, of about ten to a vertex: without the dictionary of
+// keys, and the dictionary apart, for a vertex; with attributes, of an id of 8 bytes and properties of 14, and without.
+// Declared are ts and an amount in cents, under identity ends or, with ids, under identity id. Churned means that 1.5
+// million edges of three were deleted, whichever, and as many others inserted.
 func BenchmarkMemory(b *testing.B) {
 	heap := func() float64 {
 		runtime.GC()

@@ -20,7 +20,7 @@ func grown[T any](s []T, n int) []T {
 		return s
 	}
 	if n <= cap(s) {
-		return s[:n] // what lies beyond the length has never been used: no column shrinks
+		return s[:n] // the memory beyond the length has never been used: no column shrinks
 	}
 	t := make([]T, n, max(n, larger(cap(s))))
 	copy(t, s)

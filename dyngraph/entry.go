@@ -2,7 +2,7 @@ package dyngraph
 
 import "cmp"
 
-// Entry is what an adjacency slot holds beside the neighbour: the edge index in the low 31 bits, and the top bit set
+// Entry is the half of an adjacency slot beside the neighbour: the edge index in the low 31 bits, and the top bit, set
 // while the edge is staged.
 type Entry uint32
 

@@ -7,7 +7,7 @@ import "math/bits"
 // only copied. What is known instead: runs begin where they began, but for those that a leaf's end cut in two, and
 // vertices follow each other by their degrees.
 
-// part is what takes entries that follow each other. runs are where runs begin among them, a bit to an entry.
+// part is a function that takes adjacent entries. runs has a bit for each of them, set where a run begins.
 type part func(nbr []VertexID, ent []Entry, runs uint64)
 
 // eachPart calls do with the entries of the leaves [a, b) and operations among them, in order, at most leafSize at a

@@ -113,7 +113,7 @@ func TestMoveWindow(t *testing.T) {
 	}
 }
 
-// TestRebuild: an array that is written anew is what is built entry by entry of all that is in it.
+// TestRebuild: an array that is written anew equals one that is built of its entries one by one.
 func TestRebuild(t *testing.T) {
 	for _, seed := range moveSeeds(t, 100) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// content is what a view shows, in terms that do not depend on ids.
+// content returns the content of the new view, in terms that do not depend on ids.
 func content(g *Graph) map[string]string {
 	v := g.View(New)
 	m := map[string]string{}

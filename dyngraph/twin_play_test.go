@@ -81,7 +81,7 @@ func (k recordKey) record() EdgeRecord {
 	return EdgeRecord{From: k.from, Label: k.label, To: k.to, Attr: Attr{ID: k.id}}
 }
 
-// store is what a checkpoint makes of effects.
+// store applies effects as a checkpoint does.
 type store struct {
 	labels []string
 	verts  map[VertexID]VertexRecord

@@ -54,7 +54,7 @@ type twinNet struct {
 	label    LabelID
 }
 
-// twinStep is what a batch does.
+// twinStep is the effect of a batch.
 type twinStep struct {
 	net      []twinNet
 	renewed  []identity

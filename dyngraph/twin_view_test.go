@@ -8,7 +8,7 @@ import (
 	"motifd/dyngraph/property"
 )
 
-// row is what a view shows of one vertex in one direction.
+// row is one entry of a vertex's adjacency in one direction, as a view shows it.
 type row struct {
 	label LabelID
 	nbr   VertexID

@@ -18,7 +18,7 @@ type Info struct {
 	Memory          int64  // bytes, of all the device
 	BlocksEach      int    // blocks of the search kernel for totals that a multiprocessor holds at once
 	RowBlocksEach   int    // and of that for rows
-	Code            string // what the kernels were loaded from: cubins, sm_80 or sm_90; or ptx. Empty: the emulator
+	Code            string // source of the kernels: cubins, sm_80 or sm_90; or ptx. Empty: the emulator
 	Refused         error  // why it is not cubins, where there are some for the device
 }
 

@@ -93,7 +93,7 @@ func launchWhileCollecting(g *kernels.GPU) error {
 	return nil
 }
 
-// Sources of stand-ins for the driver's library, each of more functions; % is what a call gives.
+// Sources of stand-ins for the driver's library, each of more functions; % is the result of a call.
 const (
 	found  = "int cuInit(unsigned f) { return 0; }\nint cuDriverGetVersion(int *v) { *v = 12000; return 0; }\n"
 	device = "int cuDeviceGetCount(int *n) { *n = 1; return 0; }\nint cuDeviceGet(int *d, int i) { *d = i; return " +

@@ -46,7 +46,7 @@ func (g *GPU) launch(on cu.Stream, kernel string, blocks, threads int, params []
 	return nil
 }
 
-// handleOf is what the driver knows a function by, which is all that a cu.Function holds, and does not show.
+// handleOf returns the driver's handle of a function. It is the only field of a cu.Function, and private there.
 func handleOf(f cu.Function) C.CUfunction { return *(*C.CUfunction)(unsafe.Pointer(&f)) }
 
 // It does not compile if a cu.Function holds more.

@@ -44,9 +44,9 @@ type Graph struct {
 	Where                                                               Where
 }
 
-// Where is what conditions on edges, and those on several elements, read: Words has Stride words by edge. First come
-// its truth words; from Presence on, a bit for each column that tells whether the edge has a value there; from Values
-// on, the values. Those of a vertex are behind its candidate bits in Graph.Bits.
+// Where holds the data that conditions on edges, and those on several elements, read. Words has Stride words by edge:
+// first its truth words; from Presence on, a bit for each column that tells whether the edge has a value there; from
+// Values on, the values. Those of a vertex are behind its candidate bits in Graph.Bits.
 type Where struct {
 	Words, Interval, Instr          Ptr
 	Labels                          Ptr // of sets of labels

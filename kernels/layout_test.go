@@ -17,7 +17,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write layouts.cuh anew")
 
-// A source is what Go shares with one of the CUDA sources. Fields have the names of those of Go, but for capitals.
+// A source lists the constants and types that Go shares with one of the CUDA sources. Fields have the names of those of
+// Go, but for capitals.
 type source struct {
 	name   string
 	values []value  // constants
