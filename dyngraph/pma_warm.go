@@ -102,7 +102,7 @@ func (p *pma) warmEnds(v VertexID, d Dir, payload bool) uint32 {
 	return sum
 }
 
-// warmEdges reads ahead what is by the indexes of net edges.
+// warmEdges prefetches the columns by edge at the indexes of net edges.
 func (g *Graph) warmEdges(items []netItem) {
 	sum := uint32(0)
 	for i := range items {
@@ -115,7 +115,7 @@ func (g *Graph) warmEdges(items []netItem) {
 	g.adj.warmth += sum
 }
 
-// warm reads ahead what the fold asks of the graph for updates, which are given by their indexes.
+// warm prefetches the parts of the graph that the fold reads for updates, which are given by their indexes.
 func (f *folder) warm(updates []Update, at []int32) {
 	p := &f.g.adj
 	sum := uint32(0)

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// stageEdges orders the net edges and puts the inserted ones in.
+// stageEdges orders the net edges, inserts the entries of inserted ones and marks those of deleted ones.
 func (g *Graph) stageEdges(updates []Update) {
 	s, f := &g.staged, &g.fold
 	f.appendItems(s)
@@ -52,7 +52,7 @@ func (g *Graph) stageEdges(updates []Update) {
 	g.showReplaced()
 }
 
-// appendItems appends the net edges that are not of plain updates. All vertices have ids.
+// appendItems appends the net edges in the fold to the items: those of all but plain updates. All vertices have ids.
 func (f *folder) appendItems(s *staged) {
 	s.items = slices.Grow(s.items, len(f.edges))
 	for i := range f.edges {
@@ -126,9 +126,9 @@ func (s *staged) sort(g *Graph, updates []Update) {
 	}
 }
 
-// nameSlots lets the last two deletions, of the net edge i, know it while they are sorted, and that which is under
-// the end where the fold found the edge is marked. renameSlots puts the edges back, and what the fold found beside
-// them.
+// nameSlots puts the index of net edge i, in place of the edge's own, into the last two deletions: these are its
+// entries. If the fold has found the slot of one of them, that one is flagged as staged. So both can be traced to their
+// net edge after they are sorted.
 func (s *staged) nameSlots(i int) {
 	it := &s.sorted[i]
 	d := s.deletes[len(s.deletes)-2:]
@@ -136,6 +136,8 @@ func (s *staged) nameSlots(i int) {
 	d[1].ent = EntryOf(EdgeIndex(i), it.slot != noSlot && it.slotTo)
 }
 
+// renameSlots undoes nameSlots once the deletions are sorted: they get their edge indexes back. Into deletesWere it
+// puts the slots that the fold found, noSlot where it found none.
 func (g *Graph) renameSlots() {
 	s := &g.staged
 	s.deletesWere = grown(s.deletesWere[:0], len(s.deletes))
@@ -153,7 +155,8 @@ func (g *Graph) renameSlots() {
 	}
 }
 
-// sortRenamed sorts the deletions of parallel edges, whose names were in another order than their indexes.
+// sortRenamed sorts the deletions of parallel edges again: the indexes of net edges are not in the order of edge
+// indexes.
 func (s *staged) sortRenamed() {
 	type named struct {
 		slot
@@ -173,7 +176,7 @@ func (s *staged) sortRenamed() {
 	}
 }
 
-// nameEdges gives inserted edges their indexes, and reads ahead what is by them.
+// nameEdges gives inserted edges their indexes, and prefetches the columns by edge there.
 func (g *Graph) nameEdges(items []netItem) {
 	for i := range items {
 		it := &items[i]

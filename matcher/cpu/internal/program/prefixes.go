@@ -12,10 +12,11 @@ import (
 )
 
 // A prefix tree holds orders of several plans, the variants of one query (DESIGN A23). Orders that begin with equal
-// steps share these: a partial match of them is found once, and each branch goes on from it. To be compared, orders are
-// renumbered: step i maps vertex i, the anchor is edge 0, and the others are numbered as they are mapped. A row of a
-// match is one of the form that its plan gives: the plan's number, then the plan's vertices, then its edges, each with
-// room for those of the plan that has most.
+// steps share these: a partial match of them is found once, and each branch goes on from it.
+//
+// Orders are renumbered so that they can be compared: step i maps vertex i, the anchor is edge 0, and the other edges
+// are numbered as they are mapped. A row has the plan's number, then the images of its vertices, then those of its
+// edges. All plans have rows of one width: that of the plan with most vertices and edges.
 
 // prefixTree is a tree that is being made.
 type prefixTree struct {
@@ -37,10 +38,11 @@ type First struct {
 // anchorLabel returns the label of the pattern edge that updates are tried against.
 func (f *First) anchorLabel() dyngraph.LabelID { return f.Plan.EdgeLabels[f.Order.Edge] }
 
-// prefixNode is a node: steps, and what their orders test and yield.
+// prefixNode is a node of the tree: the steps from..to-1 that its orders share, with their tests, the matches that end
+// here, and the branches that go on.
 type prefixNode struct {
 	first    *First
-	of       *Order                 // that order, renumbered; the node's own once the tree is finished
+	of       *Order                 // the first order, renumbered; the node's own once the tree is finished
 	from, to int                    // the steps
 	rest     [][]*matcher.Condition // of the steps
 	restKeys []string
@@ -49,8 +51,8 @@ type prefixNode struct {
 	branches []*prefixNode
 }
 
-// stepFilter says which data vertices pass a step: those of a label that meet the conditions on them alone and have the
-// neighbourhood that one of its orders asks for. What more an order asks of it follows from its later steps.
+// stepFilter is the test of a step's candidates: their label, the conditions on them alone, and the neighbourhood that
+// any one of the node's orders asks for. That is safe: the later steps of an order find whether its own is there.
 type stepFilter struct {
 	label   dyngraph.LabelID
 	own     string
@@ -58,14 +60,14 @@ type stepFilter struct {
 	tests   []candidates.Test
 }
 
-// JoinsRows reports whether rows of some plans have room in one layout; see CompileTogether.
+// JoinsRows reports whether the rows of some plans fit one layout; see CompileTogether.
 func JoinsRows(plans []*matcher.Plan) bool {
 	most := mostOf(plans)
 	return len(most.Query.Vertices) < matcher.MaxVertices && len(most.Query.Edges) < matcher.MaxEdges
 }
 
-// CompileTogether compiles Plan.Together of some plans, variants of one query, as prefix trees. It returns, by plan and
-// anchored order, the root of the tree that the order is in if it is the first of that tree, and nil otherwise.
+// CompileTogether compiles the orders Plan.Together of some plans, variants of one query, as prefix trees. The result
+// is by plan and by order: the root of a tree for the tree's first order, nil for its other orders.
 func CompileTogether(plans []*matcher.Plan, f candidates.Source, keys *ListKeys) [][]*Order {
 	most := mostOf(plans)
 	t := &prefixTree{most: most, keys: keys, wide: 1 + len(most.Query.Vertices) + len(most.Query.Edges),
@@ -107,7 +109,8 @@ func mostOf(plans []*matcher.Plan) *matcher.Plan {
 	return slices.MaxFunc(plans, func(a, b *matcher.Plan) int { return len(a.Query.Edges) - len(b.Query.Edges) })
 }
 
-// pathOf compiles an order, renumbered, as nodes of one branch each: the first holds the anchor's steps.
+// pathOf compiles an order, renumbered, as a path of nodes: the first holds the two steps of the anchor, each other one
+// step.
 func (t *prefixTree) pathOf(tag int, p *matcher.Plan, order *matcher.Order, f candidates.Source,
 	keys *ListKeys) []*prefixNode {
 	o := compile(p, &matcher.Member{Order: *order}, f, keys, false, false)
@@ -115,7 +118,7 @@ func (t *prefixTree) pathOf(tag int, p *matcher.Plan, order *matcher.Order, f ca
 	t.renumber(o, at)
 	form := Form{Tag: tag, Columns: make([]int, t.wide)}
 	vertices := len(t.most.Query.Vertices)
-	for i := range form.Columns { // what the plan has no vertex or edge for is equal in all its rows
+	for i := range form.Columns { // a column without an element of the plan repeats the anchor, which all rows share
 		form.Columns[i] = vertices + o.Anchor
 	}
 	for v, step := range at.vertices {
@@ -141,7 +144,7 @@ func (t *prefixTree) pathOf(tag int, p *matcher.Plan, order *matcher.Order, f ca
 	return path
 }
 
-// insert adds a path to the nodes that may be its first one.
+// insert adds a path to sibling nodes: its first node is merged into one of them, or becomes another sibling.
 func insert(among []*prefixNode, path []*prefixNode) []*prefixNode {
 	n := path[0]
 	i := slices.IndexFunc(among, func(x *prefixNode) bool { return x.merge(n) })
@@ -157,9 +160,9 @@ func insert(among []*prefixNode, path []*prefixNode) []*prefixNode {
 	return among
 }
 
-// merge makes the steps of a node those of another one, too, if they are equal but for bounds that follow from others.
-// Of these the weaker remains: an order that is confined by what each of its conditions asks for finds exactly its
-// matches.
+// merge lets a node stand for another one, too, if their steps are equal except for derived bounds: those that follow
+// from other bounds. Of two such bounds the weaker remains. No match is wrong for that: the bounds that conditions
+// state themselves all stay, and they suffice.
 func (n *prefixNode) merge(with *prefixNode) bool {
 	a, b := n.of, with.of
 	if n.to != with.to || !slices.Equal(n.restKeys, with.restKeys) || (a.Variants == nil) != (b.Variants == nil) ||
@@ -179,7 +182,7 @@ func (n *prefixNode) merge(with *prefixNode) bool {
 	return true
 }
 
-// add widens the filter to what passes that of the same step of another order.
+// add widens the filter by that of the same step of another order.
 func (x *stepFilter) add(y *stepFilter) {
 	for k, c := range y.classes {
 		if !slices.Contains(x.classes, c) {
@@ -188,7 +191,7 @@ func (x *stepFilter) add(y *stepFilter) {
 	}
 }
 
-// widen makes a step of the node one for all that its filter passes.
+// widen sets the test and the list keys of a step to those of its filter, if that has several classes.
 func (n *prefixNode) widen(x *stepFilter, s *Step, keys *ListKeys) {
 	if len(x.classes) == 1 {
 		return
@@ -243,7 +246,7 @@ func equalLimits(a, b []Limit) bool {
 	})
 }
 
-// weaken makes bounds the weaker of two, so that what either order accepts is still accepted.
+// weaken sets the bounds in a to the weaker of those in a and b: values that either order accepts are accepted.
 func weaken(a, b []Reading) {
 	for i := range a {
 		for _, all := range [2][2][][]Limit{{a[i].Limits, b[i].Limits}, {a[i].Beside, b[i].Beside}} {
@@ -260,7 +263,7 @@ func weaken(a, b []Reading) {
 	}
 }
 
-// finish makes the order of a node, and those of its branches.
+// finish makes the Order of a node from that of its parent and the node's steps, and then those of its branches.
 func (t *prefixTree) finish(n *prefixNode, parent *Order) {
 	o := &Order{Plan: t.most, AnchorTest: n.of.AnchorTest, Parent: parent, Wide: t.wide, First: n.first}
 	var rest [][]*matcher.Condition

@@ -14,10 +14,10 @@ import (
 // stays where, along each pattern edge, a neighbour has the bit of the edge's other end in the round before. So a round
 // depends on the round before and on the edges alone, and a change spreads by a hop a round, where bits change. There
 // are KeptRounds rounds: a fixed point, which Space has, cannot be kept that way, since support may go round in
-// circles, but few bits more would go.
+// circles; it would have few bits less.
 //
-// Refresh brings it to the graph with the staged batch. An edge of either view supports a bit, so that the bits hold in
-// both, as the filter's do.
+// Refresh updates it to the graph with the staged batch. An edge of either view supports a bit, so that the bits hold
+// in both, as the filter's do.
 type Kept struct {
 	plan  *matcher.Plan
 	f     *candidates.Filter
@@ -29,18 +29,19 @@ type Kept struct {
 	same  []int    // by pattern vertex: the first one that has the same bits in every round, in any graph
 	bits  []uint64 // keptWords words a vertex, two rounds a word
 
-	queue, spare []recheck // of the pass at hand, or the next one
+	queue, spare []recheck // of the current pass, and of the next one
 	lacks        [1 << lackBits]lack
-	found        [perRound]support // by pattern vertex: of the vertex at hand
+	found        [perRound]support // by pattern vertex: of the vertex that is tested
 
 	// Candidates are the numbers of data vertices by pattern vertex.
 	Candidates []int
 	// Reads is how many entries of the graph were read.
 	Reads uint64
-	// NewlyCommon tells that data vertices have become candidates of two pattern vertices that had none in common when
-	// the last Space was made of it: that one does not hold any more.
+	// NewlyCommon tells that two pattern vertices have got a candidate in common that had none when the last Space was
+	// made of this Kept: that Space is invalid.
 	NewlyCommon bool
-	// common has, by pattern vertex, those that have a candidate in common with it, or had when a Space was made.
+	// common has, by pattern vertex, the pattern vertices that have a candidate in common with it, or had one when the
+	// last Space was made.
 	common []uint64
 }
 
@@ -50,30 +51,32 @@ type recheck struct {
 	asked uint32
 }
 
-// lack is what a candidate of a pattern vertex lacked when it was looked at: it has no neighbour with any of some bits
-// in the last round that it is in. It gets into no further round before each of these has come: then it is looked at
-// again. It leaves rounds when it is looked at, or with round 0, and is looked at when it is in that again.
+// lack remembers why data vertex v was not in more rounds, as a candidate of pattern vertex u, when it was last tested:
+// in the last round that has it, no neighbour has any of bits. It can enter no further round until every one of bits
+// has come to a neighbour; only then is it tested again. It leaves a round only when it is tested, or when it loses its
+// bit of round 0; when that bit comes back, it is tested.
 type lack struct {
 	v    dyngraph.VertexID
 	u    uint32
 	bits uint64 // 0 where nothing is known
 }
 
-// support is the number of rounds in which a candidate has support, and what it lacks for one more.
+// support is the number of rounds in which a candidate has support, and the bits that it lacks for one more (see lack).
 type support struct {
 	rounds int
 	lacks  uint64
 }
 
-// lackBits is the binary logarithm of how many lacks are remembered: the last ones, by a hash.
+// lackBits is the binary logarithm of the number of lacks that are kept: a newer one replaces another of its hash.
 const lackBits = 10
 
-// lack returns where what a vertex lacks as a candidate of a pattern vertex is remembered.
+// lack returns the place for the lack of vertex v as a candidate of pattern vertex u; it may hold that of others.
 func (k *Kept) lack(v dyngraph.VertexID, u int) *lack {
 	return &k.lacks[(uint32(v)*32+uint32(u))*0x9e3779b9>>(32-lackBits)]
 }
 
-// lacking leaves those out of a set of pattern vertices that a vertex lacks more for than what has come.
+// lacking takes come, bits that come to a neighbour of vertex v, out of the lacks of v. It returns the pattern vertices
+// of asked without those for which v still lacks bits: testing v for them would be in vain.
 func (k *Kept) lacking(v dyngraph.VertexID, asked, come uint64) (left uint64) {
 	for m := asked; m != 0; m &= m - 1 {
 		u := bits.TrailingZeros64(m)
@@ -139,8 +142,8 @@ func Keep(g *dyngraph.Graph, f *candidates.Filter, p *matcher.Plan, stop func() 
 	return k
 }
 
-// findSame finds the pattern vertices whose bits are always the same: their classes are, and so are, round by round,
-// those at the other ends of their edges of each kind (colour refinement). Leaves that look alike are counted together.
+// findSame finds pattern vertices whose bits are always equal (colour refinement): their classes are equal, and so are,
+// round by round, the colours at the other ends of their edges of each kind. Leaves of one colour are counted together.
 func (k *Kept) findSame() {
 	k.same = make([]int, len(k.class))
 	for u, c := range k.class {
@@ -209,8 +212,8 @@ func (k *Kept) filtered(v dyngraph.VertexID) (x uint64) {
 	return x
 }
 
-// seen returns the bits that the neighbours of a vertex along edges of a kind have, round by round; it may leave out
-// others once all that are asked for are seen in all rounds but the last.
+// seen returns the union, round by round, of the bits of a vertex's neighbours along edges of a kind. It may stop, and
+// leave out other bits, once it has seen the bits asked in all rounds but the last.
 func (k *Kept) seen(kd *kind, v dyngraph.VertexID, asked uint64) (seen roundBits) {
 	all := inAll(asked)
 	all[2] &= roundMask // not of the last round
@@ -236,15 +239,15 @@ func (k *Kept) seen(kd *kind, v dyngraph.VertexID, asked uint64) (seen roundBits
 	return seen
 }
 
-// ask notes that bits of a vertex may come or go.
+// ask queues a vertex to be tested again, for the pattern vertices whose bits may come or go.
 func (k *Kept) ask(v dyngraph.VertexID, asked uint64) {
 	if asked != 0 {
 		k.queue = append(k.queue, recheck{v, uint32(asked)})
 	}
 }
 
-// Refresh makes the bits those of the graph as it is, with the staged batch, given what has changed since they were
-// made or refreshed.
+// Refresh updates the bits to the graph with the staged batch, given all changes since they were made or last
+// refreshed.
 func (k *Kept) Refresh(changes []Change) {
 	k.grow()
 	for i := range changes {
@@ -274,9 +277,9 @@ func (k *Kept) Refresh(changes []Change) {
 	k.settle(func() bool { return false })
 }
 
-// settle looks at bits again until none changes. A bit depends on those of the round before alone, so that this ends,
-// in whatever order; in passes, a vertex is looked at once for each round at most. It ends early, and reports false,
-// when stop is true.
+// settle tests queued vertices until no bit changes. A bit depends on those of the round before alone, so that this
+// ends in any order; in passes, a vertex is tested once for each round at most. It ends early, and reports false, when
+// stop is true.
 func (k *Kept) settle(stop func() bool) bool {
 	for looks := 0; len(k.queue) > 0; {
 		q := k.queue
@@ -298,7 +301,7 @@ func (k *Kept) settle(stop func() bool) bool {
 	return true
 }
 
-// again looks at bits of a vertex again, in all rounds.
+// again tests a vertex again for some pattern vertices, in all rounds.
 func (k *Kept) again(v dyngraph.VertexID, asked uint64) {
 	x := *k.at(v)
 	left := x.round(0) & asked
@@ -335,7 +338,7 @@ func (k *Kept) again(v dyngraph.VertexID, asked uint64) {
 	}
 }
 
-// change changes the bits of a vertex, and notes which of its neighbours' may change for it.
+// change sets the bits of a vertex, and queues the neighbours whose bits may change with them.
 func (k *Kept) change(v dyngraph.VertexID, x roundBits) {
 	at := k.at(v)
 	old := *at
@@ -346,7 +349,8 @@ func (k *Kept) change(v dyngraph.VertexID, x roundBits) {
 	*at = x
 	for i := range k.kinds {
 		kd := &k.kinds[i]
-		// come and gone are the bits of neighbours that what comes may support, and what goes may have supported.
+		// come has the bits of neighbours that the new bits may support, gone those that the lost bits may have
+		// supported.
 		var come, gone, none roundBits
 		any, on := uint64(0), uint64(0)
 		for r := range KeptRounds {
@@ -377,8 +381,8 @@ func (k *Kept) change(v dyngraph.VertexID, x roundBits) {
 	}
 }
 
-// changing returns the bits of a vertex, in any round, that may come since they are in the round before, and that may
-// go since they are there.
+// changing returns the pattern vertices whose bits may change at a vertex: those of come that are in the round before
+// and not yet there, and those of gone that are there.
 func (x *roundBits) changing(come, gone *roundBits) (asked uint64) {
 	before := uint64(0)
 	for i := range x {
@@ -391,8 +395,8 @@ func (x *roundBits) changing(come, gone *roundBits) (asked uint64) {
 // IsEmpty reports whether some pattern vertex has no candidate: neither view has a match then.
 func (k *Kept) IsEmpty() bool { return slices.Contains(k.Candidates, 0) }
 
-// Space returns the bits as a Space, which reads them as they are when it is asked. Its numbers are of now, and it
-// holds until NewlyCommon is set. It returns nil when stop, which is asked now and then, is true.
+// Space returns a Space that reads the current bits at each use. Its numbers of candidates are those of now. It is
+// valid until NewlyCommon is set. It returns nil when stop, which is asked now and then, is true.
 func (k *Kept) Space(stop func() bool) *Space {
 	m := &maker{Space: &Space{Filter: k.f, plan: k.plan}, g: k.g, kinds: k.kinds, stop: stop}
 	m.bits = make([]uint64, k.vertices())
@@ -411,7 +415,7 @@ func (k *Kept) Space(stop func() bool) *Space {
 	return m.Space
 }
 
-// concerns reports whether a data edge may support some bit, as far as round 0 goes.
+// concerns reports whether a data edge joins candidates, by round 0, of pattern vertices that an edge joins.
 func (k *Kept) concerns(c *Change) bool {
 	if int(max(c.From, c.To)) >= k.vertices() { // of vertices that were removed
 		return false
@@ -424,8 +428,7 @@ func (k *Kept) concerns(c *Change) bool {
 	return false
 }
 
-// gain has those bits of a vertex looked at again that an edge from it to w may support. What comes at w meanwhile is
-// noted then.
+// gain queues vertex v for the bits that a new edge from it to w may support. Bits that come to w later queue v again.
 func (k *Kept) gain(v, w dyngraph.VertexID) {
 	asked, of, to := uint64(0), k.at(v), k.at(w)
 	for r := range KeptRounds {
@@ -434,7 +437,7 @@ func (k *Kept) gain(v, w dyngraph.VertexID) {
 	k.ask(v, k.lacking(v, asked, to.round(0)))
 }
 
-// lose has those bits of a vertex looked at again that an edge from it to w may have supported.
+// lose queues vertex v for the bits that a lost edge from it to w may have supported.
 func (k *Kept) lose(v, w dyngraph.VertexID) {
 	asked, of, to := uint64(0), k.at(v), k.at(w)
 	for r := range KeptRounds {
@@ -443,7 +446,7 @@ func (k *Kept) lose(v, w dyngraph.VertexID) {
 	k.ask(v, asked)
 }
 
-// joined returns the pattern vertices that edges join to some of a set.
+// joined returns the pattern vertices that a pattern edge joins to one of a set.
 func (k *Kept) joined(x uint64) (to uint64) {
 	for ; x != 0; x &= x - 1 {
 		to |= k.joins[bits.TrailingZeros64(x)]
