@@ -7,8 +7,8 @@ import (
 
 // Commit ends the staged batch: G_n becomes the graph. It does nothing when no batch is staged.
 //
-// What the batch deleted keeps its names (key, label, an edge's ends and attributes) until Stage of the batch after
-// next.
+// Vertices and edges that the batch deleted keep their names (key, label, an edge's ends and attributes) until Stage of
+// the batch after next.
 func (g *Graph) Commit() {
 	s := &g.staged
 	if !s.active {
@@ -143,7 +143,7 @@ func (g *Graph) putVertex(id VertexID, key string, l LabelID, state vertexBits) 
 	g.stats.addVertex(l, 1)
 }
 
-// findSlot looks an edge up, from the end that has fewer, and returns the slot of its entry there and whether that
+// findSlot looks an edge up from the end with fewer entries, and returns the slot of its entry there and whether that
 // end is to. The id is "" unless it identifies edges.
 func (g *Graph) findSlot(from, to VertexID, l LabelID, id string) (at int, atTo, ok bool) {
 	back := In

@@ -2,10 +2,10 @@ package dyngraph
 
 import "hash/maphash"
 
-// dictionary finds vertices by their keys. It is extendible hashing: the first bits of a key's hash choose one of
-// many small tables, which is split when it is full, so that no batch waits until a large table is written anew. Keys
-// are not in it: a slot has 32 bits of the hash, which is all that growing needs, and the vertex, whose key the
-// graph's column has. Slots hold no pointers, so that the garbage collector does not read them.
+// dictionary finds vertices by their keys. It is extendible hashing: the first bits of a key's hash choose one of many
+// small tables, which is split when it is full, so that no batch waits until a large table is written anew. Keys are
+// not in it: a slot has the vertex, whose key is in the graph's column, and 32 bits of the hash, which suffice for
+// growing. Slots hold no pointers, so that the garbage collector does not read them.
 type dictionary struct {
 	seed    maphash.Seed
 	tables  []*keyTable // by the hash's first depth bits; several may be one
@@ -16,8 +16,8 @@ type dictionary struct {
 	warmth  uint64
 }
 
-// keyTable is open addressing with linear probing. A slot is the hash and, below, the vertex id plus 1; 0 is an empty
-// one.
+// keyTable is a hash table with open addressing and linear probing. A slot is the hash and, in the lower bits, the
+// vertex id plus 1; 0 is an empty slot.
 type keyTable struct {
 	slots []uint64
 	n     int
@@ -117,8 +117,7 @@ func (d *dictionary) grow(t *keyTable, hash uint32) {
 	}
 }
 
-// remove takes out a vertex that is there with the hash. What lies behind it moves up, so that no search ends too
-// early.
+// remove takes out a vertex that is there with the hash. Slots behind it move up, so that no search ends too early.
 func (d *dictionary) remove(hash uint32, id VertexID) {
 	t := d.table(hash)
 	mask := len(t.slots) - 1

@@ -23,7 +23,7 @@
 //	   its entries stay (DESIGN S15). Vertices live until they are deleted: the last edge going does not take them
 //	   along.
 //	   Where vertices may have several labels, their labels are values (labelled.go), and a vertex is its key alone.
-//	5  Edge indexes are re-used as ids are, so what batch n deleted can be named until Stage of batch n+2.
+//	5  Edge indexes are re-used as ids are, so edges that batch n deleted can be named until Stage of batch n+2.
 //	6  While a batch is staged, the counts (Vertices, Edges, degrees, triples) are of both graphs together.
 //	7  A Graph starts no goroutine and has one owner: nothing here is safe for concurrent use, except that any number
 //	   of goroutines may read views between Stage and Commit or Abort, and between batches.
@@ -33,9 +33,9 @@
 //	   array holds at every moment, also in the middle of a batch.
 //
 // The way through the files: accept.go decides, and resolve.go keeps the vertices that it found for Stage;
-// fold_plain.go, fold.go and edgetable.go reduce a batch to its net effect, and replace.go what changes values only;
+// fold_plain.go, fold.go and edgetable.go reduce a batch to its net effect, replace.go where it changes values only;
 // stage.go orders it and puts it in; commit.go ends it; attrs.go and values.go keep the attributes in columns; graph.go
-// has the columns and the views; declare.go changes what is declared. pma.go and the files named after it are the
-// array, with edge.go and labelset.go, range.go what is read from it; pma_warm.go and fetch.go have memory near before
-// it is needed, and huge_linux.go has it in huge pages; loader.go fills all from a checkpoint.
+// has the columns and the views; declare.go changes declarations. pma.go and the files named after it are the array,
+// with edge.go and labelset.go; range.go reads it; pma_warm.go and fetch.go read memory ahead, and huge_linux.go asks
+// for huge pages; loader.go loads a checkpoint.
 package dyngraph

@@ -9,10 +9,10 @@ import (
 // hugeLeast is the bytes of a column that is worth huge pages.
 const hugeLeast = 4 << 20
 
-// inHugePages has the system lay out a large column, which was just made, in huge pages: a batch goes to random
-// places, and the processor keeps in mind where some thousands of pages lie, fewer small ones than a column has. It
-// is advice: a system that has no huge pages, or none left, gives small ones, and a column is the same in either, so
-// whether the advice is taken is not looked at.
+// inHugePages has the system lay out a large column, which was just made, in huge pages: a batch reads random places,
+// and the processor's TLB has some thousands of pages, fewer than a column has small ones. It is advice: a system
+// without huge pages, or with none left, gives small ones. A column is the same in either, so the result of the call is
+// ignored.
 func inHugePages[T any](column []T) []T {
 	size := uintptr(cap(column)) * unsafe.Sizeof(*new(T))
 	if size < hugeLeast {

@@ -8,7 +8,7 @@ import (
 	"motifd/dyngraph/property"
 )
 
-// Where a vertex may have several labels (property.Schema.SeveralLabels), its labels are a value of it, in a column
+// Where a vertex may have several labels (property.Schema.SeveralLabels), its labels are one of its values, in a column
 // behind those of the declared properties, and its Label is NoLabel: a vertex is its key alone. An update has the
 // labels of a vertex in one text (property.JoinLabels). They change as values do: the vertex is revised (DESIGN S16).
 
@@ -75,9 +75,9 @@ func (v View) Labels(id VertexID) property.Value {
 	return v.VertexValue(id, column)
 }
 
-// VertexLabels returns the labels that vertices have, ascending; without a label there is "". Of a graph in which
-// vertices have several labels it goes by those before the staged batch, and by vertices that were freed of late as
-// well.
+// VertexLabels returns the labels that vertices have, ascending; "" stands for vertices without one. Where vertices may
+// have several labels, these are the labels before the staged batch, and those of recently freed vertices are among
+// them.
 func (g *Graph) VertexLabels() []string {
 	names := make(map[string]bool)
 	for l := range LabelID(g.Labels()) {
@@ -102,7 +102,7 @@ func (t *labelTable) internAll(text string) {
 	}
 }
 
-// internEnds interns the labels that an insertion declares of its ends, and returns them where a vertex has one.
+// internEnds interns the labels that an insertion declares of its ends. It returns them where a vertex has one at most.
 func (g *Graph) internEnds(u *Update) (from, to LabelID) {
 	if g.several() {
 		g.labels.internAll(u.FromLabel)
@@ -112,7 +112,7 @@ func (g *Graph) internEnds(u *Update) (from, to LabelID) {
 	return g.labels.intern(u.FromLabel), g.labels.intern(u.ToLabel)
 }
 
-// internVertex interns the labels of +v, and returns the label where a vertex has one.
+// internVertex interns the labels of +v. It returns the label where a vertex has one at most.
 func (g *Graph) internVertex(u *Update) LabelID {
 	if g.several() {
 		g.labels.internAll(u.Label)
@@ -130,7 +130,7 @@ func (g *Graph) internAdded(u *Update) {
 	}
 }
 
-// relabels takes a vertex into the fold whose labels an update changes; the other updates of its edges are plain.
+// relabels takes a vertex into the fold because an update changes its labels; other updates of its edges stay plain.
 func (f *folder) relabels(id VertexID, op Op, text string) {
 	if id == NoVertex || text == "" && op != InsertVertex {
 		return
@@ -161,8 +161,8 @@ type labelOfVertex struct {
 	name string
 }
 
-// relabel changes the labels of a vertex that is there, as an update has it. Each label is a value of its own: it notes
-// which update came last to add or remove it. Of a vertex that was deleted and is there again, its birth came later.
+// relabel changes the labels of a present vertex by an update. Each label is a value of its own: relabel notes the last
+// update that added or removed it. If the vertex was deleted meanwhile, its new birth counts as later.
 func (f *folder) relabel(v int32, op Op, text string, updateIndex uint32) {
 	column, ok := f.g.vertexColumns.Labels()
 	if !ok || text == "" && op != InsertVertex {
@@ -231,11 +231,11 @@ type labelOfKey struct {
 	key, label string
 }
 
-// LimitVertexLabels bounds how many labels an update may leave a vertex with that may have several; 0 is no limit. The
-// cost of each change of a vertex's labels grows with their number.
+// LimitVertexLabels bounds the number of labels that a vertex may have after an update, where it may have several; 0 is
+// no limit. The cost of each change of a vertex's labels grows with their number.
 func (g *Graph) LimitVertexLabels(most int) { g.maxVertexLabels = most }
 
-// newLabelsOf judges by the limits of labels those that an update gives to a vertex.
+// newLabelsOf checks the labels that an update gives to a vertex against the limits of labels.
 func (a *acceptor) newLabelsOf(key string, id VertexID, text string, signed bool) error {
 	for l := range property.EachLabel(text) {
 		if signed {
@@ -254,7 +254,7 @@ func (a *acceptor) newLabelsOf(key string, id VertexID, text string, signed bool
 	return nil
 }
 
-// give judges a label of one vertex by the limit of these.
+// give checks one more label of a vertex against the limit of labels per vertex, and counts it.
 func (a *acceptor) give(l labelOfKey, id VertexID) error {
 	if a.g.maxVertexLabels == 0 {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Loader builds a Graph from the records of a checkpoint: labels in id order, then vertices, then edges, and what is
-// pending. Edges go straight into the graph's columns; when they come ascending by (from, label, to, id), as a
+// Loader builds a Graph from the records of a checkpoint: labels in id order, then vertices, then edges, and the
+// pending ids. Edges go straight into the graph's columns; when they come ascending by (from, label, to, id), as a
 // checkpoint keeps them, only the other direction is sorted (DESIGN A9). It is used once, and not after an error.
 type Loader struct {
 	g         *Graph

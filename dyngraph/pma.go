@@ -33,9 +33,9 @@ var (
 	maxLeaf = int(math.Floor(leafHigh * leafSize))
 )
 
-// pma is the packed memory array, a structure of arrays, with what leads into it: of every leaf its number of
-// entries, first row and runs, of every vertex the leaf of its first entry and its degrees. A slot is a neighbour and
-// the edge, eight bytes; its row follows from the edge table. No leaf is empty unless it is the only one.
+// pma is the packed memory array, a structure of arrays, with its indexes: for every leaf the number of entries, the
+// first row and the runs; for every vertex the leaf of its first entry and its degrees. A slot is a neighbour and the
+// edge, eight bytes; its row follows from the edge table. No leaf is empty unless it is the only one.
 type pma struct {
 	directed bool
 	nbr      []VertexID
@@ -75,8 +75,8 @@ type head struct {
 	mixed  uint8     // bit by direction: entries may differ in label; cleared when there are none
 }
 
-// segment is a window with the insertions or deletions that are to be done in it: those of the batch, or of what is
-// pending, from the first one up to the end. A batch has thousands, so it is small and has no pointers.
+// segment is a window with its insertions or deletions: a range [first, end) of the batch's operations, or of the
+// pending ones. A batch has thousands, so it is small and has no pointers.
 type segment struct {
 	window     uint32
 	first, end uint32
@@ -117,8 +117,8 @@ func (p *pma) mayHold(level, leaves, n int) bool {
 	return float64(n) <= high*float64(leaves*leafSize) && n <= leaves*maxLeaf
 }
 
-// enough is the same for the lower bound. A single leaf may be empty, and an array of few leaves that is over the upper
-// bound with one less may be under the lower one.
+// enough is mayHold for the lower bound, with two exceptions: a single leaf may be empty, and an array of few leaves
+// may be under the lower bound if with one leaf less it would be over the upper one.
 func (p *pma) enough(level, leaves, n int) bool {
 	h := p.height()
 	if h == 0 {
@@ -154,7 +154,7 @@ func (p *pma) firstNotAfter(leaf int, nbr VertexID, e EdgeIndex) bool {
 }
 
 // seek returns the last leaf in [from, leaves) whose first entry is at most (row, nbr, e), or from when there is none.
-// The nearer it is the faster: it doubles its steps, then halves them.
+// It gallops (doubles its steps, then halves them), so that near leaves are found fast.
 func (p *pma) seek(from int, row uint64, nbr VertexID, e EdgeIndex) int {
 	lo, step := from, 1
 	for lo+step < len(p.first) && p.notAfter(lo+step, row, nbr, e) {
@@ -206,8 +206,8 @@ func (p *pma) holds(s int, o *slot) bool {
 		s%leafSize < int(p.count[s/leafSize])
 }
 
-// mark sets the payloads of entries, which are there, and appends their slots to at. were is in which slots they may
-// be, or nil.
+// mark sets the payloads of entries in the array, and appends their slots to at. were has the slots where they probably
+// are, or is nil.
 func (p *pma) mark(ops []slot, were []uint32, at []int) []int {
 	for i := range ops {
 		if i%ahead == 0 {
@@ -227,7 +227,7 @@ func (p *pma) mark(ops []slot, were []uint32, at []int) []int {
 	return at
 }
 
-// unmark clears the mark of staged entries; at is where they are, as insert or mark has it.
+// unmark clears the mark of staged entries; at has their slots, as insert or mark returned them.
 func (p *pma) unmark(ops []slot, at []int) {
 	for i := range ops {
 		if i+fetchAhead < len(ops) {
@@ -279,8 +279,8 @@ func (p *pma) spread(a, b int, entries []slot) {
 	}
 }
 
-// skip goes n entries on, from where there are as many; row is the first row there or beyond. It returns an end: a
-// place behind an entry.
+// skip returns the place behind n entries, counted from a leaf and an offset; there must be as many. row is the first
+// row at that place or beyond, by which a distant place is found.
 func (p *pma) skip(leaf, off int, n uint32, row uint64) (int, int) {
 	for range 4 {
 		c := int(p.count[leaf]) - off

@@ -7,7 +7,7 @@ import "math"
 // leaf overflows, the array gets more leaves behind it, as full as those of an array that is built: that leaves room
 // for what the new vertices get later.
 
-// fullLeaf is the number of entries of a leaf of an array that is built.
+// fullLeaf is the number of entries in a leaf of a newly built array.
 var fullLeaf = int(math.Floor((rootLow + rootHigh) / 2 * leafSize))
 
 // insertAtEnd inserts those operations that belong in the last leaf, if it cannot hold them and the root's bounds

@@ -2,8 +2,8 @@ package dyngraph
 
 import "sync"
 
-// insert adds entries; they are sorted, none of them is there, and their edges are in the edge table. It appends to
-// at the slots of those that it did not have to move about, and something else for the others.
+// insert adds entries. They must be sorted and absent, and their edges in the edge table. It appends to at a slot for
+// each: that of the entry if it was not moved again, any number otherwise.
 func (p *pma) insert(ops []slot, at []int) []int {
 	from := len(at)
 	at = grown(at, from+len(ops))
@@ -32,8 +32,8 @@ func (p *pma) insertAt(ops []slot, at []int) {
 			p.rebuild(p.pending)
 			break
 		}
-		// What does not fit goes to the level above. Its insertions are moved to the front of pending, so that those
-		// of one window lie together; a level reads no less far than it writes.
+		// Insertions that do not fit go to the level above. They are moved to the front of pending, so that those of
+		// one window are adjacent. A level never writes beyond the operations that it has read.
 		kept, failed := p.pending[:0], segs[:0]
 		for i, s := range segs {
 			if level == 0 {
@@ -60,7 +60,7 @@ func (p *pma) insertAt(ops []slot, at []int) {
 	p.trim()
 }
 
-// takes reports whether a window may hold a number of entries more. The root may.
+// takes reports whether a window has room for some more entries. The root always has.
 func (p *pma) takes(level, a, b, more int) bool {
 	if level == 0 {
 		return int(p.count[a])+more <= maxLeaf
@@ -68,10 +68,10 @@ func (p *pma) takes(level, a, b, more int) bool {
 	return p.mayHold(level, b-a, p.countIn(a, b)+more)
 }
 
-// rebuildFor tells whether a batch of m entries is so large a part of n that all is written anew.
+// rebuildFor tells whether a batch of m entries is so large, beside n in the array, that the array is written anew.
 func rebuildFor(m, n int) bool { return m >= n/4 }
 
-// locate sorts the operations into the leaves where they belong.
+// locate groups the operations by the leaf where they belong.
 func (p *pma) locate(ops []slot) []segment {
 	segs := p.segments[:0]
 	leaf := 0
@@ -104,14 +104,14 @@ func (p *pma) locate(ops []slot) []segment {
 	return segs
 }
 
-// enter counts entries in, when they are put where they belong: degrees are of what the array holds, always.
+// enter adds entries to the degrees when they are put into the array: degrees always count the entries in it.
 func (p *pma) enter(ops []slot) {
 	for i := range ops {
 		p.heads[ops[i].vertex()].add(dirOf(ops[i].row), labelOf(ops[i].row))
 	}
 }
 
-// insertLeaf merges operations into a leaf that has room, from the back, and says into which slots.
+// insertLeaf merges operations into a leaf that has room, from the back, and writes their slots to slots.
 func (p *pma) insertLeaf(leaf int, ops []slot, slots []int) {
 	var positions [leafSize]struct {
 		at     uint8
@@ -170,7 +170,8 @@ func (p *pma) appendLeaf(m []slot, leaf int) []slot {
 	return m
 }
 
-// merge returns the entries of the leaves [a, b) and operations, and counts the operations in. It is scratch.
+// merge merges the entries of the leaves [a, b) with operations, and adds the operations to the degrees. The result is
+// scratch memory.
 func (p *pma) merge(a, b int, ops []slot) []slot {
 	m := p.merged[:0]
 	for leaf := a; leaf < b; leaf++ {
@@ -192,12 +193,12 @@ func (p *pma) merge(a, b int, ops []slot) []slot {
 	return m
 }
 
-// keep is how many entries of scratch an array holds on to.
+// keep is the number of entries of scratch memory that an array retains.
 const keep = 1 << 18
 
-// wide is scratch of windows that are larger: *stretch. Some streams spread such a window several times a second, so
-// that making it anew each time was most of what a daemon allocated; the collector takes it when it is not used any
-// more.
+// wide is the pool of scratch memory for larger windows, of *stretch. Some streams spread such a window several times a
+// second; when it was allocated each time, that was most of a daemon's allocation. The collector frees it when it is
+// not used any more.
 var wide sync.Pool
 
 // wideRoom returns empty scratch for n entries; p.moved is to be it afterwards.

@@ -1,6 +1,6 @@
 package dyngraph
 
-// remove drops entries; they are sorted and all of them are there. at is where they are, or nil.
+// remove drops entries, which are sorted and all in the array. at has their slots, or is nil.
 func (p *pma) remove(ops []slot, at []int) {
 	if len(ops) == 0 {
 		return
@@ -48,7 +48,7 @@ func (p *pma) remove(ops []slot, at []int) {
 	p.trim()
 }
 
-// gather sorts the operations into the leaves where they are.
+// gather groups the operations by the leaf of their entries.
 func (p *pma) gather(ops []slot, at []int) []segment {
 	segs := p.segments[:0]
 	for i := range ops {
@@ -63,7 +63,8 @@ func (p *pma) gather(ops []slot, at []int) []segment {
 	return segs
 }
 
-// removeLeaf takes entries out of a leaf, closes the gaps, and counts the entries out. slots is where they are, or nil.
+// removeLeaf takes entries out of a leaf, closes the gaps, and takes them off the degrees. slots has their slots, or is
+// nil.
 func (p *pma) removeLeaf(leaf int, ops []slot, slots []int) {
 	var positions [leafSize]uint8
 	for k := range ops {

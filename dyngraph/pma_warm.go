@@ -1,14 +1,13 @@
 package dyngraph
 
-// What a batch touches lies all over the array, and to wait for memory, one entry after the other, is most of what it
-// costs. So leaves are read ahead, some at a time, by reads that do not depend on each other: the processor has them
-// under way at once, and what follows finds them near. The reads are summed up to keep the compiler from leaving them
-// out.
+// A batch touches entries all over the array, and most of its cost is waiting for memory, entry by entry. So leaves are
+// read ahead, some at a time, by reads that do not depend on each other: the processor makes them at once, and later
+// reads find the leaves in its caches. The values are summed up to keep the compiler from dropping the reads.
 
 // ahead is the number of operations or leaves that are read ahead.
 const ahead = 32
 
-// warmPlaces reads ahead the heads of the operations' vertices, and what seek asks for first.
+// warmPlaces reads ahead the heads of the operations' vertices, and the leaves that seek reads first.
 func (p *pma) warmPlaces(ops []slot) {
 	sum := uint32(0)
 	for i := range ops {
@@ -27,7 +26,7 @@ func (p *pma) warmPlaces(ops []slot) {
 	p.warmth += sum
 }
 
-// readAhead has the leaves of what comes after a segment of a batch on their way, or near.
+// readAhead reads ahead, or fetches, the leaves of the segments that follow segment i of a batch.
 func (p *pma) readAhead(ops []slot, segs []segment, i int) {
 	if i%ahead == 0 {
 		p.warmSegments(ops, segs[i:min(i+ahead, len(segs))])
@@ -102,7 +101,7 @@ func (p *pma) warmEnds(v VertexID, d Dir, payload bool) uint32 {
 	return sum
 }
 
-// warmEdges prefetches the columns by edge at the indexes of net edges.
+// warmEdges reads ahead the columns by edge at the indexes of net edges.
 func (g *Graph) warmEdges(items []netItem) {
 	sum := uint32(0)
 	for i := range items {
@@ -115,7 +114,7 @@ func (g *Graph) warmEdges(items []netItem) {
 	g.adj.warmth += sum
 }
 
-// warm prefetches the parts of the graph that the fold reads for updates, which are given by their indexes.
+// warm reads ahead the parts of the graph that the fold reads for updates, which are given by their indexes.
 func (f *folder) warm(updates []Update, at []int32) {
 	p := &f.g.adj
 	sum := uint32(0)
@@ -150,7 +149,7 @@ func (f *folder) warmDeclared(updates []Update, at []resolved) {
 	f.g.adj.warmth += sum
 }
 
-// warmPlain reads ahead what the fold asks of the graph for plain updates.
+// warmPlain reads ahead the parts of the graph that the fold reads for plain updates.
 func (g *Graph) warmPlain(ops []slot) {
 	p := &g.adj
 	sum := uint32(0)

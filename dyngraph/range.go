@@ -57,7 +57,7 @@ func (p *pma) labelled(v VertexID, d Dir, l LabelID) Range {
 		return r
 	}
 	if r.leaf == r.last {
-		// As many runs as labels that there may be: they are those.
+		// If there are as many runs as labels, the runs are those of the labels, in order.
 		runs := p.runs[r.leaf] & upTo(r.end) &^ upTo(r.off)
 		if s := labelSet(h.label[d]); s != manyLabels && s.len() == bits.OnesCount64(runs) {
 			for range s.rank(l) {
@@ -94,7 +94,7 @@ func (p *pma) labelled(v VertexID, d Dir, l LabelID) Range {
 	return r
 }
 
-// runEnd returns where the row ends that the range begins with.
+// runEnd returns the end of the range's first row.
 func (r *Range) runEnd(row uint64) (last, end int) {
 	p := r.p
 	if i := p.runEnd(r.leaf, r.off); i < r.limit(r.leaf) || r.leaf == r.last {
@@ -186,7 +186,7 @@ func (r *Range) Among(nbr VertexID) Range {
 	return a
 }
 
-// part returns where in which leaf an edge to a neighbour is, if it is in the range.
+// part returns the leaf, and the slots of it, in which an edge to a neighbour is if it is in the range.
 func (r *Range) part(nbr VertexID, e EdgeIndex) (leaf, from, end int) {
 	p := r.p
 	lo, hi := r.leaf, r.last // the leaf is in [lo, hi]
@@ -210,7 +210,7 @@ func (r *Range) part(nbr VertexID, e EdgeIndex) (leaf, from, end int) {
 	return lo, from, r.limit(lo)
 }
 
-// limit returns where the range ends in a leaf of it.
+// limit returns the end of the range within one of its leaves.
 func (r *Range) limit(leaf int) int {
 	if leaf == r.last {
 		return r.end

@@ -77,7 +77,7 @@ func (f *folder) lastChange(updates []Update, upd int32, column int) int32 {
 	}
 }
 
-// showReplaced enters the orders of the replaced edges, and where their new attributes are, when these are known, and
+// showReplaced enters the orders of the replaced edges and the places of their new attributes, which must be known, and
 // marks their entries.
 func (g *Graph) showReplaced() {
 	s := &g.staged

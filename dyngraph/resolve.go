@@ -3,13 +3,13 @@ package dyngraph
 import "unsafe"
 
 // resolved is an accepted update with the vertices that bore its keys when it was accepted, for Stage, which then need
-// not look for them again: most of what a look-up costs is to wait for memory. It holds until the graph changes.
+// not look them up again: most of the cost of a look-up is waiting for memory. It is valid until the graph changes.
 type resolved struct {
 	from, to     string // the update's; From is Key's too
 	fromID, toID VertexID
 }
 
-// unresolved is an update's keys before anybody has looked for them.
+// unresolved returns an update's keys, not yet looked up.
 func unresolved(u *Update) resolved {
 	if u.Op.OfVertex() {
 		return resolved{from: u.Key, fromID: NoVertex, toID: NoVertex}
@@ -67,8 +67,8 @@ func (g *Graph) find(key string) VertexID { return g.keys.find(g.keys.hash(key),
 func (g *Graph) putKey(id VertexID)  { g.keys.insert(g.keys.hash(g.vkey[id]), id) }
 func (g *Graph) dropKey(id VertexID) { g.keys.remove(g.keys.hash(g.vkey[id]), id) }
 
-// resolveAll resolves the updates [i, to), at most ahead: as Accept did, of whose resolutions there are known, where
-// the strings are the very same, or anew.
+// resolveAll resolves the updates [i, to), of which there are at most ahead. The first known resolutions are those that
+// Accept made; one is kept where the update's keys are the same strings in memory. The others are made anew.
 func (g *Graph) resolveAll(updates []Update, i, to, known int) {
 	anew := false
 	for j := i; j < to; j++ {
@@ -82,8 +82,8 @@ func (g *Graph) resolveAll(updates []Update, i, to, known int) {
 	}
 }
 
-// selfLoop tells whether the ends of an edge are one vertex. Keys that the graph knows are not looked at: to wait for
-// their bytes costs more than the rest of it.
+// selfLoop tells whether the ends of an edge are one vertex. For keys that the graph knows it compares the vertices:
+// waiting for the bytes of keys would cost more than the rest.
 func selfLoop(r *resolved) bool {
 	if r.fromID != NoVertex && r.toID != NoVertex {
 		return r.fromID == r.toID
@@ -91,7 +91,7 @@ func selfLoop(r *resolved) bool {
 	return r.from == r.to
 }
 
-// same tells whether two strings are one in memory, so that they are equal without a look at them.
+// same tells whether two strings are one in memory, and therefore equal; their bytes are not read.
 func same(a, b string) bool { return len(a) == len(b) && unsafe.StringData(a) == unsafe.StringData(b) }
 
 // unresolve forgets resolutions, as the graph changes.

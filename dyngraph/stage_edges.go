@@ -176,7 +176,7 @@ func (s *staged) sortRenamed() {
 	}
 }
 
-// nameEdges gives inserted edges their indexes, and prefetches the columns by edge there.
+// nameEdges gives inserted edges their indexes, and reads ahead the columns by edge there.
 func (g *Graph) nameEdges(items []netItem) {
 	for i := range items {
 		it := &items[i]

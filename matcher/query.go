@@ -140,14 +140,14 @@ type Query struct {
 	OverBudget OverBudget `json:"over_budget,omitempty"`
 	// Sample keeps one match in Sample, by its id, in both signs. 0 and 1 keep all.
 	Sample uint64 `json:"sample,omitempty"`
-	// SilentExpiry neither searches nor emits what ends as an edge expires (DESIGN S20).
+	// SilentExpiry neither searches nor emits matches that end because an edge expires (DESIGN S20).
 	SilentExpiry bool `json:"silent_expiry,omitempty"`
 	// SilentChange leaves out a match that holds in both graphs of a batch: the pair of records that would say that its
 	// values changed (DESIGN S15). Transitions of exists know no such pair.
 	SilentChange bool `json:"silent_change,omitempty"`
 	// Once drops positives of keys that had one a short time ago (DESIGN S27); nil drops none.
 	Once *Once `json:"once,omitempty"`
-	// Shadow queries are searched and counted, and put nothing out.
+	// Shadow queries are searched and counted, and emit nothing.
 	Shadow bool `json:"shadow,omitempty"`
 
 	// Source is the pattern's text as the user wrote it, for display; Language is "cypher" or "text".

@@ -8,10 +8,10 @@ import (
 	"motifd/matcher/condition"
 )
 
-// RetentionWarnings says which negations can end by expiry while the match that they block goes on: some edge of theirs
-// is kept for a shorter time than any of the core's. Such a match begins as the edge expires, which may not be what the
-// query is about. of returns how long edges of a label are kept, in milliseconds; ok is false if they do not expire.
-// labels are those that it knows: an edge without a label may have any of them.
+// RetentionWarnings warns of negations whose blocker can expire before the match that it blocks: some edge of the
+// negation is kept for a shorter time than any edge of the core. The match then begins when that edge expires, which
+// may not be intended. of returns how long edges of a label are kept, in milliseconds; ok is false if they do not
+// expire. labels are those that it knows: an edge without a label may have any of them.
 func RetentionWarnings(q *Query, labels []string, of func(label string) (ms int64, ok bool)) (warnings []string) {
 	kept := func(edges []QueryEdge, better func(a, b int64) bool) (least int64, name string, ok bool) {
 		for _, e := range edges {
@@ -42,8 +42,8 @@ func RetentionWarnings(q *Query, labels []string, of func(label string) (ms int6
 	return warnings
 }
 
-// keptOf returns the best of how long edges with one of some labels are kept; ok is false if some do not expire, where
-// more is better, or all, where less is.
+// keptOf returns the best (longest or shortest) time that edges with one of some labels are kept. ok is false if no
+// such time exists: for the longest, if some of these edges do not expire; for the shortest, if none does.
 func keptOf(demand condition.Labels, all []string, of func(string) (int64, bool),
 	better func(a, b int64) bool) (best int64, ok bool) {
 	labels := all

@@ -9,10 +9,10 @@ import (
 	"motifd/matcher"
 )
 
-// The declared properties change at a start, in two parts. First those are declared that are new, so that the queries
-// of the configuration can read them; then the queries are changed; then those go that the configuration has no more,
-// which no query may read by then: a start that would break this is refused before the first batch of the change. Each
-// part takes as many batches as it needs: see dyngraph.Declaration.
+// The declared properties change at a start, in two parts. First the new properties are declared, so that the queries
+// of the configuration can read them. Then the queries are changed. Then the properties go that the configuration no
+// longer has. No query may read one of these by then: a start that would break this is refused before the first batch
+// of the change. Each part takes as many batches as it needs: see dyngraph.Declaration.
 
 // Declared returns what the graph declares once all changes are made, with the columns that it has then: s is the
 // recovered state, and configured the later PipelineOptions.Schema.
@@ -29,7 +29,7 @@ func Declared(s *State, configured *property.Schema) *property.Schema {
 	return stored.Redeclared(configured)
 }
 
-// declareNew ends a change of the declared properties that is not done, and declares those that are new.
+// declareNew finishes a change of the declared properties that was interrupted, and declares the new ones.
 func (p *Pipeline) declareNew(drainCtx, abortCtx context.Context) error {
 	if p.opt.Log != nil {
 		return nil
@@ -46,7 +46,7 @@ func (p *Pipeline) declareNew(drainCtx, abortCtx context.Context) error {
 	return p.redeclare(drainCtx, abortCtx, withNew(now, p.opt.Schema))
 }
 
-// withNew returns what is declared while the queries are changed.
+// withNew returns the declarations that hold while the queries are changed: those of now, and the new ones.
 func withNew(now, configured *property.Schema) *property.Schema {
 	both, ok := now.With(configured)
 	if !ok { // a property cannot be declared in both ways at once
@@ -56,7 +56,7 @@ func withNew(now, configured *property.Schema) *property.Schema {
 }
 
 // checkDeclared checks both parts of a change of the declared properties, before a batch of it is made: the first
-// against the queries that are registered, the second against those that the configuration leaves.
+// against the registered queries, the second against those that are left after the configuration's changes.
 func (p *Pipeline) checkDeclared(changes []*matcher.QueryChange) error {
 	if p.opt.Log != nil || p.opt.Schema == nil {
 		return nil
@@ -75,7 +75,7 @@ func (p *Pipeline) checkDeclared(changes []*matcher.QueryChange) error {
 	return nil
 }
 
-// declareAll declares what the configuration does, and nothing else.
+// declareAll makes the declarations exactly those of the configuration.
 func (p *Pipeline) declareAll(drainCtx, abortCtx context.Context) error {
 	if p.opt.Log != nil || p.opt.Schema == nil {
 		return nil
@@ -83,7 +83,7 @@ func (p *Pipeline) declareAll(drainCtx, abortCtx context.Context) error {
 	return p.redeclare(drainCtx, abortCtx, p.opt.Engine.Graph().Options().Schema.Redeclared(p.opt.Schema))
 }
 
-// redeclare changes the declared properties, if they are others.
+// redeclare changes the declarations to a schema's, if they differ.
 func (p *Pipeline) redeclare(drainCtx, abortCtx context.Context, to *property.Schema) error {
 	if len(p.opt.Engine.Graph().Options().Schema.Differences(to)) == 0 {
 		return nil
@@ -94,7 +94,7 @@ func (p *Pipeline) redeclare(drainCtx, abortCtx context.Context, to *property.Sc
 	return p.declare(drainCtx, abortCtx, to, 0)
 }
 
-// declare makes the batches that bring the graph to declarations, from a vertex on.
+// declare makes the batches that change the graph to a schema's declarations, from a vertex on.
 func (p *Pipeline) declare(drainCtx, abortCtx context.Context, to *property.Schema, from dyngraph.VertexID) error {
 	for drainCtx.Err() == nil {
 		d := p.opt.Engine.Graph().PlanDeclaration(to, from, p.opt.DeclareStep)

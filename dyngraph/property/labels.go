@@ -10,8 +10,8 @@ import (
 // label has it then.
 const LabelSeparator = "\x00"
 
-// LabelSet returns a set of labels, which are in any order, as the value of a vertex; null for none. The empty label is
-// none.
+// LabelSet returns a set of labels, given in any order, as the value of a vertex; null for none. The empty label does
+// not count.
 func LabelSet(labels ...string) Value {
 	labels = slices.Clone(labels)
 	slices.Sort(labels)
@@ -25,7 +25,7 @@ func LabelSet(labels ...string) Value {
 	return Value{text: strings.Join(labels, LabelSeparator), kind: Labels}
 }
 
-// LabelsOf returns the set that a text of labels is.
+// LabelsOf returns the set of the labels in a text.
 func LabelsOf(text string) Value { return LabelSet(strings.Split(text, LabelSeparator)...) }
 
 // JoinLabels returns the text of labels, as updates have it.
@@ -74,7 +74,7 @@ func (v Value) HasLabels(text string) bool {
 	return true
 }
 
-// canonical reports whether a text is that of a set: at least one label, ascending and different.
+// canonical reports whether a text is that of a set: at least one label, ascending, each once.
 func canonical(text string) bool { return LabelsOf(text).text == text && text != "" }
 
 // Signs before the labels of a change: JoinLabels("+A", "-B") adds A and removes B.

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Any is the label under which properties of every label are declared, and of what has no label.
+// Any is the label under which properties of every label are declared, and of elements without a label.
 const Any = "*"
 
 // Declarations are the declared properties of one side of the schema: label -> property -> type. The label Any holds
@@ -18,12 +18,12 @@ type Schema struct {
 	Vertices Declarations `json:"vertices,omitempty"`
 	Edges    Declarations `json:"edges,omitempty"`
 	// VertexOrder and EdgeOrder are the columns in the order in which their values are stored, once declarations have
-	// changed (Redeclared): those of properties that were declared before are among them. nil: by name, then type.
+	// changed (Redeclared): columns of properties that were declared before stay among them. nil: by name, then type.
 	VertexOrder []Column `json:"vertex_order,omitempty"`
 	EdgeOrder   []Column `json:"edge_order,omitempty"`
 	// SeveralLabels lets a vertex have several labels, which come and go (DESIGN S16): `graph.vertex_labels: several`.
-	// The labels of a vertex are a value of it then (VertexColumns), and what is declared under one vertex label is
-	// declared for all vertices. It never changes.
+	// Then the labels of a vertex are one of its values (VertexColumns), and a property that is declared under one
+	// vertex label is declared for all vertices. It never changes.
 	SeveralLabels bool `json:"several_labels,omitempty"`
 }
 
@@ -86,8 +86,8 @@ func (d Declarations) in(order []Column) *Columns {
 	return newColumns(d, order, true)
 }
 
-// Redeclared returns the declarations of next, with columns for what s has stored: those of s keep their places, and
-// new ones come behind them. It is s where both declare the same.
+// Redeclared returns the declarations of next. Its columns are those of s, in their places, so that stored values can
+// be read, and the new ones behind them. It is s where both declare the same.
 func (s *Schema) Redeclared(next *Schema) *Schema {
 	if len(s.Differences(next)) == 0 {
 		return s
@@ -157,7 +157,7 @@ func (s *Schema) Extends(before *Schema) error {
 	return nil
 }
 
-// Validate checks that every declaration can be meant.
+// Validate checks names and types of the declarations, and that no two contradict each other.
 func (s *Schema) Validate() error {
 	if err := s.Vertices.validate("vertex"); err != nil {
 		return err
@@ -198,7 +198,7 @@ func (d Declarations) validate(what string) error {
 	return nil
 }
 
-// checkOneType checks that no name has two types: a vertex may have both labels.
+// checkOneType checks that no name has two types under different labels: a vertex may have both labels.
 func (d Declarations) checkOneType() error {
 	first := make(map[string]string) // by name, the label that declares it
 	for _, label := range slices.Sorted(maps.Keys(d)) {

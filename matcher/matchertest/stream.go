@@ -19,11 +19,11 @@ type Shape struct {
 	Full bool
 	// IDs has ids that identify edges: some edges are parallel.
 	IDs bool
-	// Renewals has many edges that are there inserted again.
+	// Renewals makes many insertions of edges that are present.
 	Renewals bool
 }
 
-// RandomShape draws a small graph: what a full recomputation after each batch can keep up with.
+// RandomShape draws a graph that is small enough for a full recomputation after each batch.
 func RandomShape(rng *rand.Rand) Shape {
 	return Shape{
 		Directed: rng.IntN(2) == 0,
@@ -110,7 +110,7 @@ func (s *streamer) id() string {
 	return []string{"", "", "1", "10", "2", "b"}[s.rng.IntN(6)]
 }
 
-// insert draws an insertion, that declares the labels of ends which have none as often as not.
+// insert draws an insertion. Half of the time it declares the labels of ends without one.
 func (s *streamer) insert() dyngraph.Update {
 	u := s.edge(dyngraph.InsertEdge)
 	declare := func(key string) string {

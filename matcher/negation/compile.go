@@ -24,7 +24,7 @@ type query struct {
 	revised bool
 }
 
-// negation is one of a query, with orders of the core from where its leads end.
+// negation is a negation of a query, with orders of the core that begin where its leads end.
 type negation struct {
 	*residual.Negation
 	core map[*residual.Lead]*residual.Order

@@ -20,7 +20,8 @@ type groupRow struct {
 	holds       bool // all stages are true
 }
 
-// stageRows are the rows of a stage: all elements of matcher.Groups; what the stage does not bind is unbound.
+// stageRows are the rows of a stage. A row has all elements of matcher.Groups; those that the stage does not bind are
+// unbound.
 type stageRows struct {
 	rows    []row
 	blocked []blockedRow
@@ -29,10 +30,10 @@ type stageRows struct {
 
 const unbound = ^uint32(0)
 
-// groupsOf finds, for each of some views, all groups of a query with WITH, whether its conditions hold or not, by the
-// keys: all joins of all matches of the clauses of each stage, one by one (DESIGN S24). A later stage is evaluated for
-// the keys that the stage before it has in any of the views, and a group is there that has a row of the last stage in
-// any of them.
+// groupsOf finds, for each of some views, all groups of a query with WITH, by their keys, whether its conditions hold
+// or not. It makes all joins of all matches of the clauses of each stage, one by one (DESIGN S24). A later stage is
+// evaluated for the keys that the stage before it has in any of the views. The groups are those with a row of the last
+// stage in any view.
 func groupsOf(ctx context.Context, q *matcher.Query, meter *matcher.Meter, views ...dyngraph.View) (
 	[]map[string]*groupRow, uint64, error) {
 	g := q.Groups
@@ -91,8 +92,8 @@ func keysUpTo(q *matcher.Query, at int, keys row) row {
 	return slices.Concat(keys[:len(s.Vertices)], keys[len(q.Vertices):][:len(s.Edges)])
 }
 
-// stageRowsOf joins the matches of the clauses of a stage: of a later one for the keys of seeds. Those that a negation
-// blocks are no rows.
+// stageRowsOf joins the matches of the clauses of a stage; for a later stage those with the keys of a seed. Joins that
+// a negation blocks are left out.
 func stageRowsOf(ctx context.Context, view dyngraph.View, g *matcher.Groups, at int, seeds map[string]row,
 	meter *matcher.Meter) (rows []row, blocked []blockedRow, steps uint64, err error) {
 	stage := &g.Stages[at]
@@ -128,7 +129,7 @@ func stageRowsOf(ctx context.Context, view dyngraph.View, g *matcher.Groups, at 
 	return rows, blocked, steps, err
 }
 
-// seeded returns rows with the keys of a stage bound, and nothing else: of those that are in a view.
+// seeded returns, for each of the seeds that the view has, a row in which only the keys of a stage are bound.
 func seeded(view dyngraph.View, g *matcher.Groups, stage *matcher.Stage, seeds map[string]row) (rows []row) {
 	n := len(g.Vertices)
 	for _, keys := range seeds {
@@ -163,8 +164,8 @@ func clauseQuery(g *matcher.Groups, m matcher.MatchClause) *matcher.Query {
 	return q
 }
 
-// widthOf is how long a row of a stage is: behind the images of all elements, of a path its first edge, there is room
-// for the edges of each path.
+// widthOf returns the length of a stage's row: the images of all elements (of a path its first edge), then room for the
+// edges of each path.
 func widthOf(g *matcher.Groups) int {
 	n := len(g.Vertices) + len(g.Edges)
 	for _, e := range g.Edges {
@@ -180,7 +181,7 @@ func pathAt(g *matcher.Groups, path int) int {
 	return widthOf(&matcher.Groups{Vertices: g.Vertices, Edges: g.Edges[:path]}) + len(g.Edges) - path
 }
 
-// edgesOf returns what the pattern edges are mapped to in a row of a stage.
+// edgesOf returns the images of the pattern edges in a row of a stage.
 func edgesOf(g *matcher.Groups, r row) [][]uint32 {
 	all := make([][]uint32, len(g.Edges))
 	for e, of := range g.Edges {

@@ -267,7 +267,7 @@ func (s *memSink) Close() error {
 	return nil
 }
 
-// Store is a Store in memory. It keeps no graph: whoever recovers steps Committed again.
+// Store is a Store in memory. It keeps no graph: a recovery repeats the steps of Committed.
 type Store struct {
 	ID string
 

@@ -2,11 +2,11 @@
 //
 // The pattern algebra: matches are the injective homomorphisms of a pattern. By Moebius inversion over the partitions
 // of its vertices they are a signed sum of the homomorphisms of its quotients (Rota 1964; Curticapean, Dell and Marx,
-// STOC 2017). What is left of a quotient once some blocks are mapped falls apart into components; the count of a
-// component depends on the images of its separator alone, and is memoized by them. One elimination (FAQ and InsideOut:
-// Abo Khamis, Ngo and Rudra, PODS 2016) maps block after block and multiplies the counts of the components that remain.
-// The other strategy keeps the vertices of the pattern itself apart and corrects by inclusion and exclusion for those
-// that meet.
+// STOC 2017). Once some blocks of a quotient are mapped, the rest falls apart into components; the count of a component
+// depends on the images of its separator alone, and is memoized by them. One elimination (FAQ and InsideOut: Abo
+// Khamis, Ngo and Rudra, PODS 2016) maps block after block and multiplies the counts of the components that remain. The
+// other strategy counts on the pattern itself, and corrects by inclusion and exclusion for vertices whose images
+// coincide.
 //
 // In: a matcher.Plan with its candidate tests, compiled once into a Plan; the index by label (package labeladj), the
 // candidate bits and the batch orders of the staged edges. Out: exact counts of any size. The backend owns Plans; each
@@ -14,7 +14,7 @@
 // algebra.
 //
 // Where the next capability goes: a counting method is one more kind of component: a type with the method count, chosen
-// in newMethod. Whether a vertex or an edge may extend what is mapped is decided in admission.go alone: a vertex
+// in newMethod. Whether a vertex or an edge may extend a partial map is decided in admission.go alone: a vertex
 // predicate joins filter.passes, a time window or any other condition on one data edge joins admitsEdge. Parallel edges
 // are counted by MultiEdge.
 package count
