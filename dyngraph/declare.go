@@ -7,13 +7,13 @@ import (
 )
 
 // The declared properties may change between two batches (DESIGN S23). Values are stored by column, and a column keeps
-// its place (property.Schema.Redeclared), so that plans and stored values need no translation. What is stored is
-// brought to the new declarations step by step, in batches of bounded size. A value that is no longer declared goes
+// its place (property.Schema.Redeclared), so that plans and stored values need no translation. Stored values are
+// converted to the new declarations step by step, in batches of bounded size. A value that is no longer declared goes
 // back to an edge's undeclared properties. An undeclared property becomes a value if it is exactly of the declared
 // type. None of this is a net event: no query reads what changes.
 
-// Declaration is a step of a change of the declared properties. What Schema declares holds from the step on; the
-// vertices from From to before To, and the edges that are listed under them, are brought to it.
+// Declaration is a step of a change of the declared properties. Schema is valid from the step on. The step converts the
+// vertices [From, To), and the edges that are listed under them.
 type Declaration struct {
 	Schema *property.Schema `json:"schema"`
 	From   VertexID         `json:"from"`
@@ -70,7 +70,8 @@ func (g *Graph) StageDeclaration(d *Declaration) (*Delta, error) {
 	return delta, nil
 }
 
-// redeclare tells how a vertex and the edges that are listed under it differ by other declarations.
+// redeclare calls vertex and edge with the vertex, and those of the edges listed under it, that the declarations
+// change.
 func (g *Graph) redeclare(x *declared, id VertexID, vertex func(*VertexRecord), edge func(EdgeIndex, Attr)) {
 	if g.vstate[id] != inBoth {
 		return
@@ -97,7 +98,8 @@ func (g *Graph) redeclare(x *declared, id VertexID, vertex func(*VertexRecord), 
 }
 
 // vertexValues returns the values of a vertex by the new declarations, and whether they differ. A value whose property
-// has another type now is kept if it is exactly of that; one that is not declared is lost: vertices have no others.
+// has another type now is kept if it is exactly of that type. One that is not declared any more is lost: vertices have
+// no undeclared properties.
 func (x *declared) vertexValues(label string, values []property.Value) ([]property.Value, bool) {
 	under := x.vertices.Under(label)
 	now := make([]property.Value, len(x.vertices.All()))
@@ -138,7 +140,7 @@ func (x *declared) attr(label string, a Attr) (Attr, bool) {
 	return a.normal(), changed || moved
 }
 
-// addTo adds what a staged declaration changes to the effect of the batch.
+// addTo adds the changes by a staged declaration to the effect of the batch.
 func (x *declared) addTo(r *Effect, g *Graph) {
 	for i, e := range x.renewed {
 		rec := g.edgeRecord(e)
@@ -152,7 +154,7 @@ func (x *declared) addTo(r *Effect, g *Graph) {
 	}
 }
 
-// commitDeclared gives the graph the staged declarations, and what is brought to them its values.
+// commitDeclared gives the graph the staged declarations, and the converted vertices and edges their values.
 func (g *Graph) commitDeclared() {
 	x := &g.staged.declared
 	if x.schema == nil {

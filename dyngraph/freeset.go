@@ -29,7 +29,7 @@ func (s *freeSet) add(id uint32) {
 		return
 	}
 	s.n++
-	for _, level := range s.levels { // those above may know of it, but that cannot be foreseen
+	for _, level := range s.levels { // the levels above may have it already, which cannot be predicted
 		level[i>>6] |= 1 << (i & 63)
 		i >>= 6
 	}
@@ -58,7 +58,7 @@ func (s *freeSet) reach(words int) {
 		if l == len(s.levels) {
 			s.levels = append(s.levels, nil)
 			if l > 0 {
-				// A new top level knows of every word below it that is not zero.
+				// A new top level has a bit for every word below it that is not zero.
 				s.levels[l] = make([]uint64, words)
 				for j, x := range s.levels[l-1] {
 					if x != 0 {

@@ -8,8 +8,8 @@ import (
 )
 
 // A vertex that came into being with an edge, and that no +v has declared since, is implied. With ExpireIsolated a
-// batch removes, after all else, the implied vertices that it leaves without edges and declared values (DESIGN S20):
-// else the keys of edges that expire would stay for ever.
+// batch removes, after all else, the implied vertices that it leaves without edges and declared values (DESIGN S20).
+// Otherwise the keys of expired edges would stay for ever.
 
 // AtIsolation is the UpdateIndex of a vertex that ExpireIsolated has removed: a place behind all updates of the batch.
 const AtIsolation = ^uint32(0) - 2
@@ -47,7 +47,7 @@ func (g *Graph) implieds(f func(id VertexID)) {
 	}
 }
 
-// degreeChanges holds what the batch at hand does to the degrees of implied vertices.
+// degreeChanges holds the changes of the degrees of implied vertices by the current batch.
 type degreeChanges struct {
 	by    []int32 // by vertex id: edges that come, less those that go
 	spare spare[int32]
@@ -62,7 +62,7 @@ func (d *degreeChanges) note(g *Graph, id VertexID, change int32) {
 	}
 }
 
-// count goes through the net edges, of which items are those outside the fold, and notes which new vertices have some.
+// count goes through the net edges, which are items and those of the fold, and notes which new vertices have edges.
 func (d *degreeChanges) count(g *Graph, items []netItem) {
 	d.by = d.spare.grown(g.opt.Background, d.by, int(g.bound))
 	for i := range items {
@@ -78,7 +78,7 @@ func (d *degreeChanges) count(g *Graph, items []netItem) {
 	f := &g.fold
 	for i := range f.edges {
 		e := &f.edges[i]
-		if e.present == (e.old != NoEdge) || e.expired() { // what expires is among the items
+		if e.present == (e.old != NoEdge) || e.expired() { // expired edges are among the items
 			continue
 		}
 		change := int32(1)

@@ -7,9 +7,9 @@ import (
 )
 
 // Where ids identify edges (Options.EdgeIDs), edges with the same ends and label are parallel. Each has its two entries
-// in the array, one behind the other, in the order of their indexes. A label is known to have parallel edges from the
-// batch on that brought the first of them, until the graph is loaded anew: what searches a label without any need not
-// think of them.
+// in the array, one behind the other, in the order of their indexes. From the batch that brings a label's first
+// parallel edges on, until the graph is loaded anew, the label is known to have some. Searches of other labels need not
+// consider parallel edges.
 
 // longPair is the number of parallel edges beyond which ids are looked up in a map.
 const longPair = 32
@@ -20,7 +20,7 @@ type edgePair struct {
 	label    LabelID
 }
 
-// parallelEdges says which labels have parallel edges, and leads to the edges of pairs that have many.
+// parallelEdges has the labels with parallel edges, and maps from ids to edges for pairs that have many.
 type parallelEdges struct {
 	has    []bool // by label
 	labels int    // that have
@@ -34,7 +34,7 @@ func (g *Graph) HasParallel(l LabelID) bool { return int(l) < len(g.parallel.has
 // AnyParallel tells whether HasParallel holds for some label.
 func (g *Graph) AnyParallel() bool { return g.parallel.labels > 0 }
 
-// mark makes a label one with parallel edges, and tells whether it was none.
+// mark notes that a label has parallel edges, and tells whether that is new.
 func (p *parallelEdges) mark(l LabelID) bool {
 	p.has = grown(p.has, int(l)+1)
 	if p.has[l] {

@@ -2,9 +2,9 @@ package dyngraph
 
 import "math/bits"
 
-// The entries of a leaf that are of one row are a run. p.runs says, a bit to a slot, where runs begin; and as the row
-// of a run is read from the edge table, which lies elsewhere, as few as possible are read: the first of a leaf is in
-// p.first, and those of a vertex whose entries all have one label follow from its head.
+// The entries of a leaf that are of one row are a run. p.runs has a bit for each slot, set where a run begins. The row
+// of a run is in the edge table. Reading it there costs a cache miss, so two kinds are read elsewhere: the row of a
+// leaf's first run is in p.first, and the rows of a vertex whose entries all have one label follow from its head.
 
 // upTo has the bits below n.
 func upTo(n int) uint64 { return 1<<n - 1 }
@@ -51,7 +51,7 @@ func (p *pma) firstRun(leaf int, runs uint64, row uint64, n int) int {
 	return int(at[i])
 }
 
-// runOf returns where in a leaf the run of a row is; it is empty, and where it would be, if there is none.
+// runOf returns the run of a row in a leaf; if there is none, an empty one where it would be.
 func (p *pma) runOf(leaf int, row uint64) (a, b int) {
 	n := int(p.count[leaf])
 	if n == 0 || row < p.first[leaf] {
@@ -89,7 +89,7 @@ func (p *pma) runOf(leaf int, row uint64) (a, b int) {
 	return a, p.runEnd(leaf, a)
 }
 
-// runEnd returns where in its leaf the run with the entry i ends.
+// runEnd returns the end, in its leaf, of the run that has the entry i.
 func (p *pma) runEnd(leaf, i int) int {
 	if later := p.runs[leaf] &^ upTo(i+1); later != 0 {
 		return bits.TrailingZeros64(later)
@@ -114,8 +114,8 @@ func (p *pma) within(leaf int, row uint64, nbr VertexID, e EdgeIndex) int {
 	return i
 }
 
-// guessLess is countLess for neighbours that may be far: the processor guesses which way the search goes, and reads
-// on, also what comes after it, before what it has asked for is there.
+// guessLess is countLess for neighbours that are probably not in the cache. It has branches: the processor predicts
+// them, and goes on to later reads before the first ones are done.
 func guessLess(nbrs []VertexID, nbr VertexID) int {
 	i, j := 0, len(nbrs)
 	for i < j {
@@ -129,9 +129,9 @@ func guessLess(nbrs []VertexID, nbr VertexID) int {
 	return i
 }
 
-// countLess returns the number of ascending neighbours that are less than nbr; they are near.
+// countLess returns the number of ascending neighbours that are less than nbr; they are probably in the cache.
 func countLess(nbrs []VertexID, nbr VertexID) int {
-	// Without branches: which way the search goes cannot be foreseen.
+	// Without branches: they could not be predicted.
 	at := 0
 	for len(nbrs) > 8 {
 		half := len(nbrs) / 2
@@ -146,8 +146,8 @@ func countLess(nbrs []VertexID, nbr VertexID) int {
 	return at
 }
 
-// base returns how far from a leaf's beginning a vertex's first entry is, going back over leaves between, if they are
-// few; the vertex has entries, of which some may be in the leaf.
+// base returns the position of a vertex's first entry relative to the beginning of a leaf, below 0 if it is in an
+// earlier leaf; false if too many leaves lie between. The vertex has entries, of which some may be in the leaf.
 func (p *pma) base(h *head, leaf int) (int, bool) {
 	const few = 4
 	between := leaf - int(h.start)
@@ -186,8 +186,8 @@ func (p *pma) reoffset(leaf int, v VertexID) {
 	}
 }
 
-// vertexFrom returns the first vertex from v on that has entries, which is that of the entry in a slot. A few that
-// have none are passed one by one, as heads lie side by side, before the edge table is asked, which lies elsewhere.
+// vertexFrom returns the first vertex from v on that has entries, which is that of the entry in a slot. It tries the
+// heads of a few vertices, which are adjacent in memory, before it reads the edge table.
 func (p *pma) vertexFrom(v VertexID, at int) VertexID {
 	const few = 8
 	for range few {

@@ -2,15 +2,17 @@ package matcher
 
 import "motifd/dyngraph"
 
-// capOf returns how many positives of a query are asked for: one more than are wanted tells that there are more.
+// capOf returns the number of positives that a search for a query may find: one more than the query's cap, which tells
+// that the cap was exceeded.
 func capOf(q *Query) uint64 {
-	if q.MaxMatches == 0 || q.MaxMatches+1 == 0 || q.Once != nil { // what once drops is not known before
+	if q.MaxMatches == 0 || q.MaxMatches+1 == 0 || q.Once != nil { // it is not known how many once drops
 		return 0
 	}
 	return q.MaxMatches + 1
 }
 
-// request makes the request for a query, or none when there is nothing of the sign to search, or nothing may be.
+// request makes the request for a query. There is none if nothing of the sign is to be searched, or if a decision
+// forbids it.
 func (s *stepper) request(w *work, sign dyngraph.Sign) (Request, bool) {
 	q := w.state.Query
 	req := Request{Plan: w.plan, Before: AllOrders}
@@ -30,8 +32,8 @@ func (s *stepper) request(w *work, sign dyngraph.Sign) (Request, bool) {
 	if q.Groups != nil && q.SilentExpiry {
 		s.silentExpiry(&req)
 	} else if q.SilentExpiry && s.d.Expired > 0 && (sign == dyngraph.Deleted || len(q.Negations) > 0) {
-		// A match that holds an edge which expires has one of these for an anchor: they are the first. So has one that
-		// begins as its last blockers expire. Counting knows no anchors.
+		// Expired edges are the first net edges. So they are the anchors of matches that hold one, and of matches that
+		// begin because their last blockers expire. Counting knows no anchors.
 		req.From, req.Want = uint32(s.d.Expired), WantRows
 	}
 	w.limit(&req, sign)
@@ -49,8 +51,8 @@ func (s *stepper) request(w *work, sign dyngraph.Sign) (Request, bool) {
 	return req, true
 }
 
-// silentExpiry leaves out what is anchored at an edge that expires or at a vertex that is removed for it has none. Such
-// a change may make a match of a query with WITH, too.
+// silentExpiry leaves out matches that are anchored at an edge that expires, or at a vertex that is removed because it
+// has no edges. For a query with WITH such a change may also make a match.
 func (s *stepper) silentExpiry(req *Request) {
 	if s.d.Expired == 0 {
 		return

@@ -62,8 +62,8 @@ type Result struct {
 	Count Count
 	// Truncated tells that the limit was reached; of Enumerate, that there are more matches than it.
 	Truncated bool
-	// Over is the limit that the search ended at, of WantCount, WantAny and Enumerate: Count and Witness are void then,
-	// and no row was emitted. Groups of WantRows are told one by one; see Exceeded.
+	// Over is the limit at which a search of WantCount, WantAny or Enumerate ended: Count and Witness are void then,
+	// and no row was emitted. With WantRows each group beyond a limit is reported by itself; see Exceeded.
 	Over     Cause
 	Steps    uint64
 	SearchNS int64 // when the backend has a clock
@@ -122,20 +122,20 @@ type Capabilities struct {
 	// sign: the backend knows it better than the labels of net edges. The other plans have no match that the batch
 	// makes or breaks, and no budget that an attempt would use. It is called between Stage and Search.
 	Concern func(note func(plan int, sign dyngraph.Sign))
-	// Rehearse searches the staged batch, which is then aborted, in all the ways that the backend has, and keeps what
-	// they took. Nothing is emitted. more tells whether another such batch, or one of four times as many updates,
-	// would tell it more. It is nil where there is no choice to make, or no time left for rehearsals.
+	// Rehearse searches the staged batch, which is then aborted, in all the ways that the backend has, and keeps their
+	// times. Nothing is emitted. more tells whether another such batch, or one of four times as many updates, would
+	// tell it more. It is nil where there is no choice to make, or no time left for rehearsals.
 	Rehearse func(ctx context.Context, reqs []Request) (more bool, err error)
 	// Negations tells that queries with negations can be searched. Without it the engine refuses them.
 	Negations bool
 	// Unblocked reports whether a row of a prepared plan, which holds in the core of the staged batch's new graph, is
 	// blocked by no negation there. It is false, too, where that is beyond the budget. nil: the engine searches anew.
 	Unblocked func(ctx context.Context, p *Plan, row []uint32, budget *Budget) (bool, error)
-	// TellProgress sets whom the backend tells how far its searches have come. It is called before anything is
-	// searched.
+	// TellProgress sets the Progress to which the backend reports during searches. It is called before the first
+	// search.
 	TellProgress func(*Progress)
-	// Kept tells what is kept for a prepared plan from batch to batch, of vertices with very many edges (DESIGN A19).
-	// It is called between batches. nil: nothing is.
+	// Kept returns the state that is kept for a prepared plan from batch to batch, of vertices with very many edges
+	// (DESIGN A19). It is called between batches. nil: there is none.
 	Kept func(p *Plan) Kept
 }
 
@@ -148,6 +148,6 @@ type Kept struct {
 // Planner makes plans; package plan implements it. Statistics are read from the graph.
 type Planner interface {
 	Plan(q *Query, g *dyngraph.Graph) (*Plan, error)
-	// Static makes a plan that Backend.Enumerate alone is asked for: it has no orders for batches.
+	// Static makes a plan for Backend.Enumerate alone: it has no orders for batches.
 	Static(q *Query, g *dyngraph.Graph) (*Plan, error)
 }

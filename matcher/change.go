@@ -239,7 +239,7 @@ func (s *stepper) change() (err error) {
 	return nil
 }
 
-// begin finds what a query that is being registered begins with: a witness, and with a backfill its matches.
+// begin searches the graph for a query that is being registered: for a witness, and with a backfill for its matches.
 func (s *stepper) begin(added *registered) error {
 	w := &work{registered: added, sum: QuerySummary{Query: added.state.Query}}
 	s.obey(w)
@@ -352,7 +352,7 @@ func (s *stepper) snapshot(w *work, sign dyngraph.Sign) error {
 	return nil
 }
 
-// snapshotNotice emits what is told of a snapshot as a whole.
+// snapshotNotice emits a notice about a snapshot as a whole.
 func (s *stepper) snapshotNotice(w *work, sign dyngraph.Sign, n Notice) error {
 	return s.put(w, &Event{Kind: EventNotice, Query: w.state.Query, Sign: sign, Snapshot: true,
 		View: s.e.g.View(dyngraph.New), Notice: n})

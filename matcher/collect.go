@@ -12,7 +12,8 @@ type concern uint8
 // noted is set in every concern, so that it is not 0 when no net edge fits.
 const noted concern = 1 << 2
 
-// side reports whether net edges of the sign fit; those of either one may change a match that goes on.
+// side reports whether net edges of the sign fit. For the sign Changed both count: either may change a match that goes
+// on.
 func (c concern) side(sign dyngraph.Sign) bool {
 	if sign == dyngraph.Changed {
 		return c&^noted != 0
@@ -65,7 +66,7 @@ func (s *stepper) collect() {
 	s.takeNoted()
 }
 
-// note adds to what the batch may concern of an active query.
+// note adds signs to the concern of an active query.
 func (e *Engine) note(at int, c concern) {
 	if e.concerned[at] == 0 {
 		e.found = append(e.found, at)
@@ -137,8 +138,8 @@ func (s *stepper) takeNoted() {
 	}
 }
 
-// touches reports whether some net edge fits the query's plan, going by labels. A query that is not sure is decided
-// anew then: a backend that knows better than labels what a batch changes does not know what was left undecided.
+// touches reports whether some net edge fits the query's plan, going by labels. If so, a query that was left undecided
+// is decided anew. A backend that knows better than labels what a batch changes does not know of this.
 func (s *stepper) touches(r *registered) bool {
 	if q := r.state.Query; q.Groups != nil || len(q.Negations) > 0 {
 		return len(s.d.Net) > 0
@@ -147,7 +148,7 @@ func (s *stepper) touches(r *registered) bool {
 	return slices.ContainsFunc(s.d.Net, func(n dyngraph.NetEdge) bool { return mayHold(r.plan, view, &n) })
 }
 
-// obey takes account of the decisions about a query that the batch brings along.
+// obey applies the logged decisions of the batch about a query.
 func (s *stepper) obey(w *work) {
 	q := w.state.Query
 	for i := range s.b.Decisions {

@@ -18,8 +18,8 @@ type TimeOptions struct {
 	Retention eventtime.Retention
 	// Lateness is how far the watermark stays behind the greatest times, in milliseconds.
 	Lateness int64
-	// Idle is after which time without a record a partition that is read to its end no longer holds the watermark back.
-	// Default 1 m.
+	// Idle is the time without a record after which a partition that is read to its end no longer holds the watermark
+	// back. Default 1 m.
 	Idle time.Duration
 	// MaxExpired bounds the edges that expire in one batch; those of one time go together. Default
 	// DefaultMaxExpired.
@@ -28,8 +28,8 @@ type TimeOptions struct {
 	Isolated bool
 	// ReportLate makes a dead letter of each update that is late. Its message is accepted all the same.
 	ReportLate bool
-	// MaxAhead refuses messages with a time that is further ahead of the record's, in milliseconds. 0 is no bound. A
-	// record without time has none.
+	// MaxAhead bounds how far the time of an update may be ahead of its record's, in milliseconds; messages beyond it
+	// are refused. 0 is no bound. A record without a time has none.
 	MaxAhead int64
 }
 
@@ -72,7 +72,7 @@ const (
 // eventTime is the event time as the engine's goroutine knows it.
 type eventTime struct {
 	state eventtime.State
-	// partitioned tells that the source reads partitions beside each other. Else they follow each other and are as one.
+	// partitioned tells that the source reads partitions concurrently. Else they follow each other, and count as one.
 	partitioned bool
 	arrivals    arrivals
 }
@@ -100,7 +100,7 @@ func (a *arrivals) idleness(at Positions, lag map[int32]int64, now time.Time, af
 	return idle
 }
 
-// partition says which partition an update is of, for watermarks.
+// partition returns the partition of an update, for watermarks.
 func (t *eventTime) partition(u *dyngraph.Update) int32 {
 	if t.partitioned {
 		return u.Pos.Partition
@@ -134,7 +134,7 @@ func (p *Pipeline) nextHorizons() (eventtime.Watermark, []dyngraph.Horizon) {
 	return w, t.state.Reach(w)
 }
 
-// planExpiry fixes what the next batch says about event time, before it is accepted: nothing when no edge expires.
+// planExpiry fixes the watermark and horizons of the next batch before it is accepted; none when no edge expires.
 func (p *Pipeline) planExpiry() (b Batch) {
 	if !p.time.state.Active() {
 		return b

@@ -1,6 +1,6 @@
 package property
 
-// Guess finds the type that all values have which it is shown. The zero Guess has seen none. A number counts as it is
+// Guess finds a type that all values have that were added to it. The zero Guess has none. A number counts as it is
 // written: 12.50 has two decimals.
 type Guess struct {
 	numbers, bools, texts, others int
@@ -42,7 +42,7 @@ func (g *Guess) AddJSON(raw []byte) {
 	}
 }
 
-// AddText notes a cell, where the text of a value is all that there is. An empty one is null.
+// AddText notes a cell of CSV: a value that is known by its text alone. An empty one is null.
 func (g *Guess) AddText(text string) {
 	switch n, err := scanNumber(text); {
 	case text == "":

@@ -24,7 +24,7 @@ type program struct {
 	// Conditions on one edge alone, by edge, and those on several elements.
 	ownEdge [][]*matcher.Condition
 	between []*matcher.Condition
-	asked   []matcher.Asked // by vertex: what a revision is compared by (DESIGN S16)
+	asked   []matcher.Asked // by vertex: the values that decide whether a revision matters (S16)
 	shown   shown
 
 	// Orders by what is bound at first: by edge, by vertex, and for the keys. Those by edge and vertex end where all
@@ -36,18 +36,18 @@ type program struct {
 
 	// own tells which edges the program maps; the keys among the others are given, without their ends.
 	own []bool
-	// Of a query with several stages, the program finds keys, over the elements of all of them; counts are the programs
-	// that count the groups of each. nil with one stage.
+	// counts are the programs that count the groups of each stage, in a query with several stages; this program then
+	// finds keys, over the elements of all stages. nil with one stage.
 	counts []*program
 	at     int // index of the stage
 	first  int // index of its first aggregate
 
-	// denied are the negations of its stages (DESIGN S25). A program that counts a stage need not know what those of
-	// others ask of keys: where that matters, the keys themselves are changed.
+	// denied are the negations of its stages (DESIGN S25). A program that counts a stage can ignore how the negations
+	// of other stages depend on keys: where that matters, the keys themselves are changed.
 	denied []denial
 
-	// others are the same program for the other lengths of paths: of all stages or, of a program that counts, of its
-	// stage. Their rows belong to this one's groups.
+	// others are the same program for the other combinations of path lengths, of all stages or, if it counts a stage,
+	// of that stage. Their rows belong to the groups of this one.
 	others []*program
 }
 
@@ -283,8 +283,8 @@ func (b *bound) missing(goal bound) bool {
 	return false
 }
 
-// orderFrom makes an order from what is bound: of the edges on the shortest ways to a goal. What it binds is bound
-// then; that is not all of the goal where no edges lead there.
+// orderFrom makes an order that starts at the bound elements b and takes the edges on the shortest ways to a goal. It
+// adds to b the elements that it binds; these are not all of the goal where no edges lead there.
 func (x *program) orderFrom(b, goal bound) *residual.Order {
 	given := b.given()
 	var wanted []condition.Ref
@@ -318,7 +318,7 @@ func (x *program) nextEdge(b, goal bound) int {
 	return best
 }
 
-// distance returns how many edges behind e an element of a goal follows that is not bound.
+// distance returns the number of edges from e to the nearest unbound element of a goal.
 func (x *program) distance(b, goal bound, e int) int {
 	seen := bound{slices.Clone(b.vertices), slices.Clone(b.edges)}
 	for n := 0; ; n++ {

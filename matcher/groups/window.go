@@ -16,7 +16,7 @@ type windowState struct {
 	last            *cursor // of the new graph; nil for none
 }
 
-// cursor is the tally of the members at places from lo to before hi that a view has. Both ends move on, never back.
+// cursor is the tally of a view's members at the places [lo, hi). Both ends move forward only.
 type cursor struct {
 	tally
 	lo, hi int64
@@ -131,7 +131,7 @@ func checkNear(ts property.Value) error {
 	return nil
 }
 
-// take counts an entry in, or out.
+// take adds an entry to the tally, or takes it off.
 func (c *cursor) take(s *search, b *batch, hub uint32, e *entry, sign int) {
 	if len(c.sums) > 0 && b.sums {
 		s.clear()
@@ -167,12 +167,12 @@ func shift(ts, by int64) int64 {
 	}
 }
 
-// bounds returns the ts of the members that a pivot looks at; -least and -most are within int64 or the least one.
+// bounds returns the ts of the members in a pivot's window; -least and -most are within int64 or the least one.
 func (h *shape) bounds(pivot int64) (from, to int64) {
 	return shift(pivot, h.least), shift(pivot, h.most)
 }
 
-// pivotsOf returns the ts of the pivots that look at a member.
+// pivotsOf returns the ts of the pivots whose windows have a member.
 func (h *shape) pivotsOf(member int64) (from, to int64) {
 	less := func(ts, by int64) int64 {
 		if by == math.MinInt64 {
@@ -222,14 +222,14 @@ func (b *windowBatch) eachPivot(f func(place int64) (int64, error)) error {
 	return nil
 }
 
-// pivot counts the group of a pivot in both views as far as it has to be known, and returns the next place.
+// pivot counts the group of a pivot in both views, unless one decides alone, and returns the next place.
 func (b *windowBatch) pivot(place int64, o *outcome) (int64, error) {
 	p := b.w.pivots.at(place)
 	keys := b.keysOf(p)
 	var groups [2]group
 	h := b.x.shape
-	// Where more members never make it false: of deletions alone what holds still has held, of insertions the other way
-	// round.
+	// If more members never make the condition false: after deletions alone, one that still holds has held before;
+	// after insertions alone, one that held still holds.
 	deletes, inserts := b.within(0, p.ts), b.within(1, p.ts)
 	first := 1
 	if h.monotone && inserts {
@@ -263,7 +263,7 @@ func (b *windowBatch) pivot(place int64, o *outcome) (int64, error) {
 	return place + 1, b.compare(o, keys, &groups[0], &groups[1])
 }
 
-// within reports whether a pivot looks at a changed member that a view has.
+// within reports whether a pivot's window has a changed member that a view has.
 func (b *windowBatch) within(which int, pivot int64) bool {
 	from, to := b.x.shape.bounds(pivot)
 	return slices.ContainsFunc(b.changes, func(c memberChange) bool {
@@ -318,8 +318,8 @@ func (b *windowBatch) replaced(o *outcome) error {
 	return nil
 }
 
-// skip returns the next place behind a pivot that has enough members in the new view. Later pivots whose windows begin
-// before all members that are left have these members and more.
+// skip returns the next place behind a pivot that has enough members in the new view. Later pivots have enough, too, as
+// long as their windows begin before all members that are left.
 func (b *windowBatch) skip(place int64) int64 {
 	l := &b.w.members
 	front := l.first
@@ -336,8 +336,8 @@ func (b *windowBatch) skip(place int64) int64 {
 	return b.beforeChanged(place, b.w.pivots.from(to+1))
 }
 
-// beforeChanged returns a place behind one, but none behind a pivot in between that the batch changes, or that looks at
-// a member which it inserts.
+// beforeChanged returns the place to, or an earlier one behind place: that of the first pivot in between that the batch
+// changes, or whose window has a member that it inserts.
 func (b *windowBatch) beforeChanged(place, to int64) int64 {
 	for _, c := range b.changes {
 		if c.which != 1 {
@@ -368,8 +368,8 @@ func (b *windowBatch) keysOf(p *entry) []uint32 {
 	return append(keys, p.edge)
 }
 
-// seek returns a cursor of a view at the window of a pivot: that of the last one counted where it lies before it, or
-// one that sweeps over the pivots of the batch.
+// seek returns a cursor of a view at the window of a pivot: the cursor of the last pivot counted if that one lies
+// before, or else one that sweeps over the pivots of the batch.
 func (b *windowBatch) seek(which int, pivot int64) (*cursor, error) {
 	l := &b.w.members
 	lo, hi := b.places(pivot)
@@ -385,7 +385,7 @@ func (b *windowBatch) seek(which int, pivot int64) (*cursor, error) {
 	return c, b.move(c, lo, hi)
 }
 
-// places returns the places of the members that a pivot looks at.
+// places returns the places of the members in a pivot's window.
 func (b *windowBatch) places(pivot int64) (lo, hi int64) {
 	l := &b.w.members
 	from, to := b.x.shape.bounds(pivot)

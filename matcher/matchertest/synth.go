@@ -39,7 +39,7 @@ func (s Synth) Updates(t testing.TB, name string) (us []dyngraph.Update) {
 	return us
 }
 
-// Query reads a query, which asks for deltas, by its name: Q_0 to Q_29.
+// Query reads a query by its name, Q_0 to Q_29; it emits deltas.
 func (s Synth) Query(t testing.TB, name string) *matcher.Query {
 	t.Helper()
 	q, err := pattern.Parse(pattern.Text, []byte(s.read(t, filepath.Join("queries", name+".txt"))),

@@ -40,7 +40,7 @@ func (b *Backend) Load(g *dyngraph.Graph) error {
 	return nil
 }
 
-// Prepare does nothing: what is needed of a plan comes with each request.
+// Prepare does nothing: each request brings its plan.
 func (b *Backend) Prepare([]*matcher.Plan) error { return nil }
 
 // Stage takes note of the staged batch; the delta is read until Commit or Abort.
@@ -159,7 +159,7 @@ func (b *Backend) find(ctx context.Context, sign dyngraph.Sign, req *matcher.Req
 	return nil
 }
 
-// sum fills in the result where no rows are wanted; keys is how much of a row is a witness, 0 for all.
+// sum fills in the result where no rows are wanted; keys is the length of a witness in a row, 0 for all of it.
 func (a *answer) sum(want matcher.Want, keys int) {
 	if want == matcher.WantRows {
 		return
@@ -188,8 +188,8 @@ func joined(groups []group) (all []group) {
 }
 
 // difference returns the rows that are not among the others, in their order. A row with an edge that the batch replaces
-// is not: there it has another version of the edge (DESIGN S15). With a silence it is, unless it holds an edge that was
-// ended.
+// differs from the same row among the others, which has another version of the edge (DESIGN S15). With a silence it is
+// equal, unless it holds an edge that was ended.
 func (b *Backend) difference(q *matcher.Query, rows, others []row, silence *matcher.Silence) []row {
 	in := make(map[string]bool, len(others))
 	for _, r := range others {
@@ -206,9 +206,9 @@ func (b *Backend) difference(q *matcher.Query, rows, others []row, silence *matc
 	})
 }
 
-// group sorts rows of a kind under their anchors: of a match that appears its inserted edge, or revised vertex that
-// matters where it maps it, of the highest order, of one that disappears its deleted edge or such a vertex of the
-// lowest; in a pattern of one vertex, that vertex if it comes or goes (DESIGN S19). A match without any of them was
+// group sorts rows of a kind under their anchors (DESIGN S19). The candidates are the match's inserted (of one that
+// disappears: deleted) edges, the revised vertices that matter where it maps them, and in a pattern of one vertex that
+// vertex if it comes or goes. The anchor is the one of the highest (lowest) order. A match without any of them was
 // turned by its negations; see turns. Anchors that the request skips are left out.
 func (b *Backend) group(sign dyngraph.Sign, k *kind, rows []row, req *matcher.Request) ([]group, error) {
 	q := k.of

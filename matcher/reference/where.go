@@ -105,7 +105,8 @@ func (w *where) read(n *node, r row) property.Value {
 	return w.view.Value(e, column)
 }
 
-// labelled reports whether some alternative has all its labels on a vertex, and none of those that shall be absent.
+// labelled reports whether a vertex meets some alternative: it has all of its labels, and none of those that must be
+// absent.
 func (w *where) labelled(labels condition.Labels, v dyngraph.VertexID) bool {
 	has := slices.Collect(w.view.Labels(v).EachLabel())
 	return slices.ContainsFunc(labels, func(a condition.Alternative) bool {

@@ -9,7 +9,7 @@ import (
 // Format prints an expression as Cypher. Parsing it again gives the same expression.
 func Format(e *condition.Expr) string { return format(e, 0) }
 
-// levels of openCypher's precedence, from what binds least.
+// levels are those of openCypher's precedence; 0 binds least.
 var levels = map[condition.Op]int{
 	condition.OpOr: 1, condition.OpXor: 2, condition.OpAnd: 3, condition.OpNot: 4, condition.OpCompare: 5,
 	condition.OpIn: 6, condition.OpStartsWith: 6, condition.OpIsNull: 6, condition.OpIsNotNull: 6,
@@ -18,7 +18,7 @@ var levels = map[condition.Op]int{
 
 const tight = 10 // binds more than every operation
 
-// format prints an expression that stands where something of this level or above may.
+// format prints an expression, in parentheses if its own level is below this one.
 func format(e *condition.Expr, level int) string {
 	own, ok := levels[e.Op]
 	if !ok {

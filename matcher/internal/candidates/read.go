@@ -12,8 +12,8 @@ func (f *Filter) Class(p *matcher.Plan, v int) int { return f.plans[p].classes[v
 // Fit returns how many data vertices are candidates of pattern vertex v. The plan must have been given to Prepare.
 func (f *Filter) Fit(p *matcher.Plan, v int) int { return f.classes[f.plans[p].classes[v]].fit }
 
-// Each calls do with the data vertices that have the bit of a vertex of a plan; if the plan has no bits, with those
-// that fit its label and own conditions in some view. The plan must have been given to Prepare.
+// Each calls do with the data vertices that have the candidate bit of pattern vertex v. If the plan has no bits, these
+// are the vertices that fit its label and own conditions in some view. The plan must have been given to Prepare.
 func (f *Filter) Each(p *matcher.Plan, v int, do func(dyngraph.VertexID)) {
 	classes := f.plans[p].classes
 	if classes == nil {
@@ -44,7 +44,7 @@ func (f *Filter) AtMost(p *matcher.Plan, v int) (n int) {
 	return n
 }
 
-// MayFit reports whether Each calls do with a vertex, of those that fit the label.
+// MayFit reports whether Each would call do with a vertex, which must fit the label.
 func (f *Filter) MayFit(p *matcher.Plan, v int, of dyngraph.VertexID) bool {
 	if classes := f.plans[p].classes; classes != nil {
 		return f.candidates.has(of, &f.classes[classes[v]].test)
@@ -87,11 +87,11 @@ func (f *Filter) Generation() int { return f.generation }
 // Test tells how the candidate bit of pattern vertex v is read. The plan must have been given to Prepare.
 func (f *Filter) Test(p *matcher.Plan, v int) Test { return f.classes[f.plans[p].classes[v]].test }
 
-// VertexTest returns what pattern vertex v demands of a data vertex alone, beside its labels and edges; nil if nothing.
-// The plan must have been given to Prepare. A candidate bit says that a vertex passes it in some view.
+// VertexTest returns the test of pattern vertex v on a data vertex alone, beside labels and edges; nil if there is
+// none. The plan must have been given to Prepare. A candidate bit says that a vertex passes it in some view.
 func (f *Filter) VertexTest(p *matcher.Plan, v int) *truths.Test { return f.truths.OfVertex(p, v) }
 
-// EdgeTest returns what pattern edge e demands of a data edge alone, nil if nothing beside its labels. The plan must
+// EdgeTest returns the test of pattern edge e on a data edge alone, beside labels; nil if there is none. The plan must
 // have been given to Prepare.
 func (f *Filter) EdgeTest(p *matcher.Plan, e int) *truths.Test { return f.truths.Of(p, e) }
 

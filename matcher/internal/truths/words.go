@@ -9,8 +9,8 @@ import (
 	"motifd/matcher"
 )
 
-// arrange gives the stale fields their places, lists the fields by label, and evaluates what is stale for all elements
-// in a view.
+// arrange gives the stale fields their places, lists all fields by label, and evaluates the stale ones for all elements
+// of a view.
 func (s *store) arrange(view dyngraph.View) {
 	if len(s.fields) == 0 {
 		s.version++
@@ -84,7 +84,7 @@ func (s *store) widen(stride int) {
 	if stride == s.stride {
 		return
 	}
-	elements := s.bound() // fewer than there are words of, when a batch was aborted
+	elements := s.bound() // fewer than have words, when a batch was aborted
 	words := make([]uint64, elements*stride)
 	for e := range min(elements, len(s.words)/max(1, s.stride)) {
 		copy(words[e*stride:], s.words[e*s.stride:][:s.stride])
