@@ -132,7 +132,7 @@ func parse(tokens token.Tokens) (f *ast.File, err error) {
 	return parser.Parse(tokens, 0)
 }
 
-// docPlace is where a document begins; an empty one has nothing but its separator.
+// docPlace returns the place where a document begins; an empty one has nothing but its separator.
 func (b *binder) docPlace(d *ast.DocumentNode) string {
 	if d.Body != nil {
 		return b.nodePlace(d.Body)
@@ -151,7 +151,7 @@ func (b *binder) fail(n ast.Node, path, format string, args ...any) {
 	b.errs = append(b.errs, &Error{b.nodePlace(n), path, fmt.Sprintf(format, args...)})
 }
 
-// nodePlace is where a node begins; a section's own token is its first colon.
+// nodePlace returns the place where a node begins; a section's own token is its first colon.
 func (b *binder) nodePlace(n ast.Node) string {
 	if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
 		return b.position(m.Values[0].Key.GetToken())

@@ -67,7 +67,7 @@ const (
 	VertexExpiryIsolated = "isolated" // vertices without edges that no +v declared
 )
 
-// Input is where updates come from: exactly one of Kafka and File is set.
+// Input configures the source of updates: exactly one of Kafka and File is set.
 type Input struct {
 	Kafka         *KafkaInput `yaml:"kafka"`
 	File          *FileInput  `yaml:"file"`
@@ -90,7 +90,7 @@ type Limits struct {
 	MaxDepth        int  `yaml:"max_depth"`
 	MaxUpdates      int  `yaml:"max_updates"`
 	MaxPropsBytes   Size `yaml:"max_props_bytes"`
-	// MaxDeadLetterBytes is how much of a refused record is kept.
+	// MaxDeadLetterBytes is the number of bytes of a refused record that are kept.
 	MaxDeadLetterBytes Size `yaml:"max_dead_letter_bytes"`
 	// MaxExpandedBytes bounds what one compressed record batch of Kafka expands to.
 	MaxExpandedBytes Size `yaml:"max_expanded_bytes"`
@@ -103,8 +103,8 @@ type Connection struct {
 	Brokers []string `yaml:"brokers"`
 	TLS     *TLS     `yaml:"tls"`
 	SASL    *SASL    `yaml:"sasl"`
-	// RequestTimeout is how long an answer is waited for, before the request is made again. An output without takes the
-	// input's.
+	// RequestTimeout is the time to wait for an answer before the request is made again. An output without one takes
+	// the input's.
 	RequestTimeout Duration `yaml:"request_timeout"`
 
 	inherited bool // from the input, where it is checked
@@ -150,7 +150,7 @@ type Batch struct {
 	Linger     Duration `yaml:"linger"`
 }
 
-// Output is where deltas go: exactly one of Kafka and File is set.
+// Output configures the destination of deltas: exactly one of Kafka and File is set.
 type Output struct {
 	Mode          string       `yaml:"mode"` // changelog or upsert
 	Kafka         *KafkaOutput `yaml:"kafka"`
@@ -298,7 +298,7 @@ type Admin struct {
 	// counting them. 0: no bound.
 	MaxBackfill uint64   `yaml:"max_backfill"`
 	CountTime   Duration `yaml:"count_time"`
-	// StepTimeout is how long a step may take before /readyz tells of it; 0: any time.
+	// StepTimeout is the time that a step may take before /readyz reports it; 0: any time.
 	StepTimeout Duration `yaml:"step_timeout"`
 }
 

@@ -44,8 +44,8 @@ type datedEdge struct {
 	edge EdgeIndex
 }
 
-// maxBuckets is how many buckets a class has before they are made wider. At least half as many are left then, where
-// times are spread evenly.
+// maxBuckets is the number of buckets of a class beyond which they are made wider. At least half as many are left then,
+// where times are spread evenly.
 const maxBuckets = 4096
 
 func newCalendar(classes int, dated func(e EdgeIndex) (class int, ts int64, ok bool)) calendar {

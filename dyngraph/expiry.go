@@ -21,7 +21,7 @@ type Horizon struct {
 // AtExpiry is the UpdateIndex of an edge that has expired: a place before all updates of the batch.
 const AtExpiry = ^uint32(0) - 1
 
-// expiry holds the horizons of the batch at hand and finds the edges before them.
+// expiry holds the horizons of the current batch and finds the edges before them.
 type expiry struct {
 	horizons []Horizon
 	named    map[string]int // class by label: the place in horizons
@@ -31,7 +31,7 @@ type expiry struct {
 }
 
 // SetHorizons sets the horizons that Accept and Stage go by from now on; none: no edge expires. It is for the owner of
-// the graph, between batches. Other labels than before cost a look at every edge.
+// the graph, between batches. If the labels are others than before, every edge is read.
 func (g *Graph) SetHorizons(hs []Horizon) {
 	x := &g.expiry
 	same := slices.EqualFunc(x.horizons, hs, func(a, b Horizon) bool { return a.Label == b.Label })

@@ -9,8 +9,8 @@ import "unsafe"
 // also leave requests undone when memory is busy, so the leaves are read ahead as well; of what is near by then that
 // costs little.
 
-// fetchAhead is how many operations or leaves ahead memory is asked for: a group that is read ahead, and some of the
-// next one.
+// fetchAhead is the number of operations or leaves ahead for which memory is fetched: a group that is read ahead, and
+// some of the next one.
 const fetchAhead = ahead + ahead/4
 
 // lineSize is the bytes of a line of the cache.

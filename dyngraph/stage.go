@@ -27,9 +27,9 @@ type staged struct {
 	newsIn       int
 	inserts      []slot // adjacency entries of the inserted edges, sorted
 	deletes      []slot // likewise of the deleted ones
-	insertsAt    []int  // in which slots, or something else; see pma.insert
+	insertsAt    []int  // their slots, or any numbers; see pma.insert
 	deletesAt    []int
-	deletesWere  []uint32   // in which slots they were before the insertions, or noSlot
+	deletesWere  []uint32   // their slots before the insertions, or noSlot
 	parallel     []LabelID  // that have parallel edges since this batch
 	unnamed      []edgePair // of deletions without id that found no edge
 	replaces     []slot     // likewise of the replaced edges
@@ -51,13 +51,13 @@ type birth struct {
 	vert int32
 }
 
-// netItem is a net edge with what staging it takes.
+// netItem is a net edge with the data for staging it.
 type netItem struct {
 	NetEdge
 	ends   [2]LabelID // the labels of From and To
 	attr   int32      // of an insertion: the update whose attributes it takes, or none
 	source EdgeIndex  // then those of this edge
-	slot   uint32     // of a deletion: where its entry under one end is, or noSlot
+	slot   uint32     // of a deletion: the slot of its entry under one end, or noSlot
 	slotTo bool       // that end is To
 	beside bool       // of an insertion: the graph has an edge parallel to it
 }
@@ -105,9 +105,9 @@ func (s *staged) renewal(e EdgeIndex) (Attr, bool) {
 // label is left when the batch ends. Deletions intern nothing.
 //
 // New vertex ids go to the keys that end the batch as another vertex than they began it, in the order in which they
-// became so: when the key came into being, or got its label. From comes before To. The lowest free id goes first. What
-// comes and goes inside the batch gets no id. Ids and edge indexes that the last batch but one freed are free from here
-// on.
+// became so: when the key came into being, or got its label. From comes before To. The lowest free id goes first. A
+// vertex that comes and goes inside the batch gets no id. Ids and edge indexes that the last batch but one freed are
+// free from here on.
 func (g *Graph) Stage(updates []Update) (*Delta, error) {
 	if g.staged.active {
 		return nil, ErrStaged
@@ -267,7 +267,7 @@ func (s *staged) touch() {
 	t := grown(d.Touched[:0], len(a)+len(b))
 	n, last := 0, NoVertex
 	for len(a) > 0 && len(b) > 0 {
-		// No branch: which of two random vertices is less cannot be foreseen.
+		// No branch: it could not be predicted which of two random vertices is less.
 		v, w := a[0].vertex(), b[0].vertex()
 		x, fromA, fromB := min(v, w), 0, 0
 		if v <= w {

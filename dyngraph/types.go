@@ -75,8 +75,8 @@ func (o Op) String() string {
 	return fmt.Sprintf("Op(%d)", uint8(o))
 }
 
-// Position is where an update stood in the input: a Kafka partition and offset (or a file's number and byte
-// offset), and the element inside a message that carries an array.
+// Position is the place of an update in the input: a Kafka partition and offset (or a file's number and byte offset),
+// and the element inside a message that carries an array.
 type Position struct {
 	Partition int32
 	Offset    int64

@@ -218,16 +218,16 @@ type Memo struct {
 	Known, Vertices uint32
 }
 
-// TaskQueue is where warps get work: Tasks tasks, Take at a time, for Slice turns in a launch. When the row buffer has
-// more than Closing rows, no more tasks are taken. Mailing 0 turns off the exchange of work between blocks, Steal 0
-// work stealing inside a block.
+// TaskQueue is the queue from which warps take work: Tasks tasks, Take at a time, for Slice turns in a launch. When the
+// row buffer has more than Closing rows, no more tasks are taken. Mailing 0 turns off the exchange of work between
+// blocks, Steal 0 work stealing inside a block.
 type TaskQueue struct {
 	Task, Net, Control, Parked, Box, Mail, Left, FlatBox, FlatMail Ptr
 	Tasks, Take, Mailing, Steal, Slice, Closing                    uint32
 }
 
-// Output is where results are written: Tally and Stop by request, and rows of Stride words in Buffer, which is full at
-// Capacity rows.
+// Output is the place to which results are written: Tally and Stop by request, and rows of Stride words in Buffer,
+// which is full at Capacity rows.
 type Output struct {
 	Tally, Stop, Buffer Ptr
 	Capacity            uint64

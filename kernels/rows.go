@@ -53,8 +53,8 @@ type rowBounds struct {
 	Group, Mask uint32
 }
 
-// Destination is where the rows of a group are written: Word is the index of their first word in the output, First the
-// index of their first row in the order, and Width the words of a row.
+// Destination is the place to which the rows of a group are written: Word is the index of their first word in the
+// output, First the index of their first row in the order, and Width the words of a row.
 type Destination struct {
 	Word         uint64
 	First, Width uint32

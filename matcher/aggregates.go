@@ -107,11 +107,11 @@ func (g *Groups) Aggregate(i int) *Aggregate {
 	return nil
 }
 
-// aggregateWords is how many words of a row (Rows.Extra) a value has: whether it is null, and the 128 bits of its
+// aggregateWords is the number of words of a value in a row (Rows.Extra): whether it is null, and the 128 bits of its
 // units, the lowest first.
 const aggregateWords = 5
 
-// words is how many words of a row an aggregate has: of a list its length, and room for each edge.
+// words returns the number of words of an aggregate in a row: for a list its length, and room for each edge.
 func (a *Aggregate) words() int {
 	if a.Function == Collect {
 		return 1 + a.Most

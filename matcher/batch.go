@@ -75,8 +75,8 @@ type Decision struct {
 	Action   Action
 	Cause    Cause
 	Snapshot bool // it concerns what a registration or a removal emits
-	// Kept is how many records of a snapshot were emitted before or, of a group that is left in the middle, how many of
-	// its matches were handed on.
+	// Kept is the number of a snapshot's records that were emitted before or, for a group that is cut in the middle,
+	// the number of its matches that were handed on.
 	Kept uint64
 }
 

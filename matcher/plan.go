@@ -98,7 +98,8 @@ type Condition struct {
 	Reads []Read // by slot
 }
 
-// Read is where a search finds a value: a column of the graph, of the data edge or vertex that an element is mapped to.
+// Read is the place where a search finds a value: a column of the graph, of the data edge or vertex that an element is
+// mapped to.
 type Read struct {
 	Element condition.Ref
 	Column  int
@@ -175,10 +176,10 @@ type Order struct {
 
 // Class is a set of anchored orders that begin alike, so that what they begin with is searched once for all.
 type Class struct {
-	// Shared is how many steps the members have in common: in each, step i < Shared maps a vertex of the same label,
-	// joined to the same earlier steps by edges of the same labels and directions, listed in the same order. A partial
-	// match of these steps is one of every member, step by step and edge by edge, whose own filters are to be tested
-	// still. It is the number of all steps when there is one member.
+	// Shared is the number of steps that the members have in common: in each, step i < Shared maps a vertex of the same
+	// label, joined to the same earlier steps by edges of the same labels and directions, listed in the same order. A
+	// partial match of these steps is one of every member, step by step and edge by edge, whose own filters are to be
+	// tested still. It is the number of all steps when there is one member.
 	Shared  int
 	Members []Member
 }

@@ -13,7 +13,7 @@ type Progress struct {
 	now []*SearchProgress
 }
 
-// SearchProgress is how far one search has come. The zero SearchProgress is of no Progress.
+// SearchProgress is the progress of one search. The zero SearchProgress is of no Progress.
 type SearchProgress struct {
 	all  int
 	done atomic.Int64

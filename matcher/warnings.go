@@ -52,7 +52,7 @@ func (q *Query) warnEarly() (warnings []string) {
 	return warnings
 }
 
-// maxMissing is how many labels of vertices, of edges, and early times are warned of one by one.
+// maxMissing is the number of labels of vertices, of edges, and of early times that are warned of one by one.
 const maxMissing = 8
 
 // appendMissing appends a warning for each label that is missing, and one for those beyond the first few.
@@ -141,7 +141,7 @@ func noLabel(what, label string, there []string) string {
 	return text
 }
 
-// mostShown is how many labels a warning lists at most.
+// mostShown is the most labels that a warning lists.
 const mostShown = 8
 
 // shown quotes a label, of which a long one is cut.

@@ -87,11 +87,11 @@ type PipelineOptions struct {
 	// MaxInFlight bounds the batches that were begun and are not committed. Default 2: one is published while the
 	// next is searched (DESIGN A12).
 	MaxInFlight int
-	// EncodeThreads is how many goroutines encode the matches of a batch, beside its search; with one they are encoded
-	// where they are handed out, and the search waits. With n, 2n pieces of ChunkRecords matches at most are under way,
-	// each with at most 512 KiB and 16 records encoded, and its matches' ids. Default: GOMAXPROCS.
+	// EncodeThreads is the number of goroutines that encode the matches of a batch, beside its search; with one,
+	// matches are encoded where they are handed out, and the search waits. With n, 2n pieces of ChunkRecords matches at
+	// most are under way, each with at most 512 KiB and 16 records encoded, and its matches' ids. Default: GOMAXPROCS.
 	EncodeThreads int
-	// ChunkRecords is how many records go to the sink in one Write. Default 512.
+	// ChunkRecords is the number of records that go to the sink in one Write. Default 512.
 	ChunkRecords int
 	// DeadLetterBytes cuts the record that a dead letter carries. Negative: to nothing. Default 64 KiB.
 	DeadLetterBytes int

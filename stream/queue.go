@@ -6,8 +6,8 @@ import (
 )
 
 // queue is a bounded first-in first-out queue between two goroutines, bounded by count and by cost. An element is
-// admitted whatever its cost when the queue is empty, so that one larger than the bound passes alone. Whoever waits
-// for room goes on when the queue is half empty, lest the two wake each other for each element.
+// admitted whatever its cost when the queue is empty, so that one larger than the bound passes alone. A producer that
+// waits for room goes on when the queue is half empty, so that the two do not wake each other for each element.
 type queue[T any] struct {
 	maxCount int
 	maxCost  int64
@@ -30,7 +30,7 @@ type queued[T any] struct {
 	cost int64
 }
 
-// queuePart is how many elements lie side by side.
+// queuePart is the number of elements in one block of memory.
 const queuePart = 64
 
 func newQueue[T any](maxCount int, maxCost int64) *queue[T] {

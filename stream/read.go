@@ -25,7 +25,7 @@ func (d *Decoded) cost() int64 {
 	return int64(d.size() + updateCost*len(d.Updates) + valueCost*values)
 }
 
-// arenaUpdates is how many updates are allocated at once.
+// arenaUpdates is the number of updates that are allocated at once.
 const arenaUpdates = 256
 
 // read is the reader goroutine: Source, Decoder, queue. ctx ends with the pipeline's graceful stop.

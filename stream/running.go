@@ -43,7 +43,7 @@ type running struct {
 	records atomic.Uint64
 }
 
-// emitted is where the last matches came from.
+// emitted is the origin of the last matches: their query, sign and update.
 type emitted struct {
 	query  string
 	sign   dyngraph.Sign

@@ -43,7 +43,7 @@ type Status struct {
 	// Step is the step that the engine runs now; nil when it waits for input.
 	Step    *StepStatus   `json:"step,omitempty"`
 	Queries []QueryStatus `json:"queries"` // registered, by name
-	// Lag is how far Positions are behind the end of the input, by partition, when the source can tell.
+	// Lag is the distance of Positions from the end of the input, by partition, when the source can tell.
 	Lag map[int32]int64 `json:"lag,omitempty"`
 }
 

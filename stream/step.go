@@ -274,11 +274,11 @@ func (p *Pipeline) wait(drainCtx, abortCtx context.Context, paused bool, timer *
 	}
 }
 
-// idlePositions is how long positions that have moved over offsets without updates wait for a batch to be stored with,
-// before they get one of their own. It is far below what any topic's retention is.
+// idlePositions is the time that positions which have moved over offsets without updates wait for a batch to be stored
+// with, before they get one of their own. It is far below the retention of any topic.
 const idlePositions = time.Minute
 
-// idleLook is how often a pipeline without input looks whether partitions have become idle.
+// idleLook is the interval at which a pipeline without input checks for partitions that have become idle.
 const idleLook = 500 * time.Millisecond
 
 // advance moves positions over offsets that hold no records.

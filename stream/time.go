@@ -16,7 +16,7 @@ const DefaultMaxExpired = 100_000
 // TimeOptions say how event time goes on and which edges expire (DESIGN S20). Without a Retention no edge does.
 type TimeOptions struct {
 	Retention eventtime.Retention
-	// Lateness is how far the watermark stays behind the greatest times, in milliseconds.
+	// Lateness is the distance of the watermark from the greatest times, in milliseconds.
 	Lateness int64
 	// Idle is the time without a record after which a partition that is read to its end no longer holds the watermark
 	// back. Default 1 m.

@@ -25,7 +25,7 @@ type TimeStatus struct {
 	Partitions map[int32]PartitionTime `json:"partitions,omitempty"`
 }
 
-// PartitionTime is how far event time has come in a partition.
+// PartitionTime is the event time of a partition.
 type PartitionTime struct {
 	State PartitionState `json:"state"`
 	// Greatest is the greatest time of its accepted updates, nil if none had any, and Behind how far that is behind the

@@ -110,7 +110,7 @@ type Batch struct {
 	// Time is the batch's watermark and horizons, nil where no edge expires, and for query changes.
 	Time        *eventtime.Cut
 	DeadLetters []DeadLetter
-	// Positions are where reading goes on after the batch.
+	// Positions are the offsets at which reading goes on after the batch.
 	Positions Positions
 	// OutputPartitions is the partition count of the output topic when the batch was cut; 0 when it does not matter.
 	OutputPartitions int32
@@ -194,8 +194,8 @@ type QueryReport struct {
 	Changed matcher.Count `json:"changed,omitzero"`
 }
 
-// Mark is how far a sink's output is durable, as opaque bytes kept by the Store with each commit (the lengths of
-// the output files, say).
+// Mark is the durable extent of a sink's output: opaque bytes that the Store keeps with each commit (the lengths of the
+// output files, say).
 type Mark []byte
 
 // Tail closes a batch: what is published after its last match record.
@@ -205,7 +205,7 @@ type Tail struct {
 	Positions   Positions
 }
 
-// Progress is where publishing stopped: records before (Batch, Index) are out.
+// Progress is the place at which publishing stopped: records before (Batch, Index) are out.
 type Progress struct {
 	Stream string
 	Batch  uint64

@@ -13,7 +13,8 @@ import (
 	"motifd/stream/file"
 )
 
-// mostReadAhead is how many records of two batches wait for the engine at most, for each, where several threads search.
+// mostReadAhead is the most records of one batch that wait for the engine, for each of two batches, where several
+// threads search.
 const mostReadAhead = 1 << 15
 
 func (c *replayCmd) replayFiles(a *app) (err error) {

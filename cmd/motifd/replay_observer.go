@@ -78,7 +78,7 @@ func (r *replay) part(at stream.Positions) float64 {
 	return float64(at[0]) / float64(total)
 }
 
-// maxLogged is how many dead letters are logged one by one; all records that are refused are counted.
+// maxLogged is the number of dead letters that are logged one by one; all records that are refused are counted.
 const maxLogged = 20
 
 func (r *replay) place(d stream.DeadLetter) string {

@@ -17,7 +17,7 @@ var codeNames = [...]string{
 	and: "and", xor: "xor", or: "or",
 }
 
-// arity is how many operands a term has; two stands for two or more from and on.
+// arity is the number of operands of a term; two stands for two or more from and on.
 var arity = [...]int{
 	neg: 1, add: 2, sub: 2, mul: 2, isTrue: 1, compare: 2, in: 1, startsWith: 2, isNull: 1, not: 1, and: 2, xor: 2,
 	or: 2,

@@ -8,9 +8,9 @@ import (
 	"motifd/matcher/cpu/internal/work"
 )
 
-// aloneSteps is how many search steps the caller's goroutine makes before it has workers go on: to begin these, and to
-// wait for what they find, takes longer than all that a small batch has to search: batches of one update take 1.3 times
-// as long with it. A single worker would only have rows emitted while it searches.
+// aloneSteps returns the number of search steps that the caller's goroutine makes itself before it starts workers. To
+// start them and to wait for their results takes longer than the whole search of a small batch: batches of one update
+// take 1.3 times as long with workers. The only gain of a single worker is that rows are emitted while it searches.
 func aloneSteps(threads int) uint64 {
 	if threads == 1 {
 		return 32 * work.ShareEvery
@@ -18,8 +18,8 @@ func aloneSteps(threads int) uint64 {
 	return 4 * work.ShareEvery
 }
 
-// atOnce is how many times the steps between two looks whether to give work away a search for rows is to be foreseen to
-// make if workers are to begin at once.
+// atOnce is the number of intervals of work.ShareEvery steps that a search for rows must be expected to make for
+// workers to begin at once.
 const atOnce = 64
 
 // large foresees from the search before whether this one is large enough that workers begin at once: one that is alone

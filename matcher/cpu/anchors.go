@@ -38,7 +38,7 @@ type requested struct {
 	index  *truths.Index // of the tests, where there are many and it is used often
 }
 
-// indexAt is how often starts are looked at before they get an index: to make it costs about as much.
+// indexAt is the number of times that starts are read before they get an index: making it costs about as much.
 const indexAt = 8
 
 // asked are the requests for a plan in one round.

@@ -393,5 +393,5 @@ func (b *Backend) Behind(reqs []matcher.Request) (all, own uint64) {
 	return all, own
 }
 
-// perChange is how many entries of the graph are read in the time that a change takes.
+// perChange is the number of entries of the graph that are read in the time of one change.
 const perChange = 8

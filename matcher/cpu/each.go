@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// fewSteps is how many steps an enumeration may make in a rehearsal however few counting makes, and perStep how
-	// many it may make for each of counting's, which take longer.
+	// An enumeration may make perStep steps in a rehearsal for each step of counting, which takes longer, and in any
+	// case fewSteps.
 	fewSteps, perStep = 1 << 10, 1.25
-	// mostOver is how many times the steps of counting, as rehearsed, an enumeration may make, and leastOver how many
-	// steps more: some anchors take more than all others together.
+	// In a batch, an enumeration may make mostOver times the steps of counting, as rehearsed, and leastOver more: some
+	// anchors take more steps than all others together.
 	mostOver, leastOver = 16, 1 << 17
 )
 

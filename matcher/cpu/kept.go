@@ -21,11 +21,11 @@ type keeping struct {
 	upkeep  rate     // the cost of refreshing it
 	refused uint     // how often it was refused
 	trial   uint64   // Backend.trial when the way was made
-	// excluded is how many anchors the space has excluded while it was asked what the batch concerns.
+	// excluded is the number of anchors that the space excluded when it was asked which plans the batch concerns.
 	excluded int
 }
 
-// rate is how many steps some anchored searches took.
+// rate holds the number of some anchored searches, and of their steps.
 type rate struct{ steps, anchors uint64 }
 
 func (r *rate) add(steps, anchors uint64) { r.steps, r.anchors = r.steps+steps, r.anchors+anchors }
@@ -34,21 +34,22 @@ func (r *rate) add(steps, anchors uint64) { r.steps, r.anchors = r.steps+steps, 
 func (r *rate) per() float64 { return float64(r.steps) / float64(max(1, r.anchors)) }
 
 const (
-	// leastNarrowed is by what factor, over all pattern vertices together, a kept space has fewer candidates than the
-	// filter.
+	// leastNarrowed is the least factor (a product over all pattern vertices) by which a kept space must have fewer
+	// candidates than the filter.
 	leastNarrowed = 1000
-	// mostUpkeep is the largest part of what a search without it took, as far as is known, that it may cost to refresh
-	// a kept space. What a search with it takes tells nothing: single anchors take more than all others together.
+	// mostUpkeep bounds the cost of refreshing a kept space, as a part of the known cost of searches without one. The
+	// cost of searches with it is not compared: single anchors take more than all others together.
 	mostUpkeep = 0.5
-	// refusedAgain is by what factor, as a power of two, a plan has to make more steps each time its space was refused.
+	// refusedAgain is the binary logarithm of the factor by which each refusal of a plan's space raises the steps that
+	// searches must make before it is tried again.
 	refusedAgain = 3
-	// drift is by what factor candidates are more or fewer when orders are made anew.
+	// drift is the factor by which candidates must grow or shrink for orders to be made anew.
 	drift = 2
 	// mostKept bounds the memory of all kept spaces, in bytes. Plans that have none when it is reached get none.
 	mostKept = 256 << 20
 )
 
-// keptWay is how batches are searched with a kept space.
+// keptWay holds the structures for searching batches with a kept space.
 type keptWay struct {
 	kept      *space.Kept
 	read      uint64 // changes that it knows
@@ -81,7 +82,7 @@ func (b *Backend) hasRoom(c *compiled) bool {
 	return c.keep.way != nil || (b.kept+1)*int(b.g.IDBound())*space.KeptBytes <= mostKept
 }
 
-// allowance is how many steps a search without a kept space may make before there is one.
+// allowance returns the number of steps that a search without a kept space may make before there is one.
 func (b *Backend) allowance(c *compiled) uint64 {
 	if b.spaces {
 		return 0
@@ -236,20 +237,19 @@ func (b *Backend) noteChanges(note func(*dyngraph.Delta)) {
 }
 
 const (
-	// leastTrial is the least number of steps of searches before a candidate space is kept for them: fewer take less
-	// time than all that comes with one.
+	// leastTrial is the least result of trial: fewer steps take less time than the overhead of a space.
 	leastTrial = 1 << 14
-	// smallPattern is the number of vertices up to which a pattern's search is rarely one that a space shortens.
-	// smallTrial is how many times the steps of others it may make: what is lost where it does not pay is three
-	// percent.
+	// smallPattern is the number of vertices up to which a space rarely shortens a pattern's search. Such a search may
+	// make smallTrial times as many steps as others before it gets one: if the space does not pay, three percent are
+	// lost.
 	smallPattern = 8
 	smallTrial   = 32
-	// readsPerStep is how many entries of the graph semi-joins read in the time of one step of a search.
+	// readsPerStep is the number of entries of the graph that semi-joins read in the time of one search step.
 	readsPerStep = 4
 )
 
-// trial is how many steps searches may make before a candidate space is kept for them: about as many as take the time
-// of making it, by estimate. Those that end before do not pay for it.
+// trial returns the number of steps that searches may make before a candidate space is kept for them: by estimate,
+// these take as long as making the space. Searches that end before do not pay for one.
 func (b *Backend) trial(p *matcher.Plan) uint64 {
 	fit := 0
 	for v := range p.Query.Vertices {

@@ -21,7 +21,7 @@ const (
 	// graph they are taken.
 	rehearsedAnchors = 128
 	lookedAt         = 1 << 12
-	// rehearsedWorth is how many times the steps of a rehearsal those of the first batches are thought to be.
+	// rehearsedWorth is the assumed ratio of the steps of the first batches to those of a rehearsal.
 	rehearsedWorth = 8
 )
 

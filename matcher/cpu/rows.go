@@ -80,7 +80,7 @@ type rowRequest struct {
 	lengths *lengths // of a leader: the group has the rows of all of them
 }
 
-// emission is where groups go.
+// emission holds the results of a search, and the functions that its groups go to.
 type emission struct {
 	results []matcher.Result
 	emit    func(matcher.Group) error

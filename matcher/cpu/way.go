@@ -20,8 +20,8 @@ type way struct {
 	canonical func() *program.CanonicalOrder
 }
 
-// cheapRound is how many entries of the graph a round of semi-joins may read where they are made before any search:
-// they take less than a millisecond.
+// cheapRound is the most entries of the graph that a round of semi-joins may read if it is made before any search: they
+// take less than a millisecond.
 const cheapRound = 1 << 16
 
 // wayOf returns the way of a search by enumeration, with a candidate space that is made for it, or with rough, which

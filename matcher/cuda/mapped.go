@@ -82,7 +82,7 @@ func (s *side) mapGraph(b *Backend, first bool) error {
 	return err
 }
 
-// GraphPlace is where the graph is that the devices search, in bytes of all devices.
+// GraphPlace tells in which memory the devices' graphs are, in bytes of all devices together.
 type GraphPlace struct {
 	Device uint64 // in their memory
 	Mapped uint64 // in mapped memory of the host

@@ -11,12 +11,12 @@ import (
 // shown has the values of the keys that records show, for a query that emits changes (matcher.Query.EmitsChanges).
 type shown struct {
 	edges []bool // by key edge: all its declared values are shown
-	// Of vertices, by vertex of the program: all declared values are shown, or what formulas read.
+	// By vertex of the program: all declared values are shown, or those that formulas read.
 	whole []bool
 	reads []matcher.Asked
 }
 
-// show finds out what is shown.
+// show finds the values that records show.
 func (x *program) show() {
 	n := len(x.g.Vertices)
 	x.shown = shown{make([]bool, len(x.stage.Edges)), make([]bool, n), make([]matcher.Asked, n)}
@@ -108,8 +108,8 @@ func same(a, b condition.Wide) bool {
 	return a.Units.Cmp(b.Units) == 0 && a.Scale == b.Scale
 }
 
-// changedAt returns the order of what gives a match another value: the highest one of its own changes and of changes of
-// its rows, in either view (DESIGN S24). A vertex that shows another value has an own change.
+// changedAt returns the order of the change that gives a match another value: the highest order among its own changes
+// and those of its rows, in either view (DESIGN S24). A vertex that shows another value has an own change.
 func (b *batch) changedAt(keys []uint32, before, after *group) uint32 {
 	var all group
 	all.join(before)

@@ -406,7 +406,7 @@ func (r *Record) expired(t testing.TB, ev *matcher.Event) {
 	}
 }
 
-// place is where the anchor lies in the batch: edges expire before all updates, vertices behind them.
+// place returns the place of the anchor in the batch: edges expire before all updates, vertices behind them.
 func (r *Record) place() int64 {
 	if r.Expired && r.UpdateIndex == dyngraph.AtExpiry {
 		return -1

@@ -8,8 +8,8 @@ import (
 	"motifd/matcher/internal/residual"
 )
 
-// firstLimit is how many rows of the core are asked for at first for each row that a request with a limit wants, and
-// moreLimit by how much that grows while too few of them are left.
+// firstLimit is the number of core rows that are requested at first for each row that a request with a limit wants;
+// moreLimit is the factor by which that grows while too few of them are left.
 const (
 	firstLimit = 2
 	moreLimit  = 8

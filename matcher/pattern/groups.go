@@ -107,7 +107,7 @@ func (p *cypherBuilder) groups(ast *cypherQuery, src []byte, declared Declared) 
 	return r, nil
 }
 
-// stageEnd is how many elements and property maps there are up to a WITH, and which vertices are its keys.
+// stageEnd holds the numbers of elements and property maps up to a WITH, and the vertices that are its keys.
 type stageEnd struct {
 	vertices, edges, maps int
 	keys                  []int

@@ -7,7 +7,7 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// spot is where in a query the parser stopped.
+// spot is the part of a query in which the parser stopped.
 type spot uint8
 
 const (

@@ -71,7 +71,7 @@ func explainGroups(p *matcher.Plan) string {
 	return b.String()
 }
 
-// lengthsText is how many edges a path has; nothing for an edge.
+// lengthsText returns the range of a path's lengths, as text; "" for an edge.
 func lengthsText(h *matcher.Hops) string {
 	if h == nil {
 		return ""

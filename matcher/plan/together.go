@@ -22,7 +22,7 @@ type joining struct {
 	*builder
 	own  [2][]string // marks of the conditions on one element: of vertices, and of edges
 	edge []int       // numbers of the pattern edges that are mapped, in the order of the steps; -1 for others
-	// mapped is how many edges are.
+	// mapped is the number of edges that are mapped.
 	mapped int
 	last   bool // all vertices are mapped
 	to     *matcher.Order

@@ -79,7 +79,7 @@ type group struct {
 	over  matcher.Cause
 }
 
-// rows is how many there are.
+// rows returns the number of rows.
 func (g *group) rows() (n uint64) {
 	for _, k := range g.kinds {
 		n += uint64(len(k.rows))

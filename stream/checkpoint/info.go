@@ -31,7 +31,7 @@ type Contents struct {
 	LogFirst   uint64 `json:"log_first"`
 	LogLast    uint64 `json:"log_last"`
 	LogBytes   int64  `json:"log_bytes"`
-	// LogSince is when the first of them was committed; zero when that is not known.
+	// LogSince is the time at which the first of them was committed; zero when that is not known.
 	LogSince time.Time `json:"log_since,omitzero"`
 	Open     []uint64  `json:"open"`
 	// DiskBytes is the size of the database's tables and logs on disk.

@@ -143,7 +143,7 @@ func openDatabase(dir string, o Options) (*database, error) {
 // motifd whose Pebble can read the higher one, and named in the CHANGELOG.
 const formatMajorVersion = pebble.FormatValueSeparation
 
-// memTableSize is how much is kept in memory, and in the write-ahead log, before it goes to tables.
+// memTableSize is the size of a table in memory, and of its write-ahead log, at which it is written to disk.
 const memTableSize = 32 << 20
 
 func pebbleOptions(fs vfs.FS, f *fault) *pebble.Options {

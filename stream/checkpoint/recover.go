@@ -18,7 +18,7 @@ type scanner interface {
 	scan(ctx context.Context, space byte, f func(key, value []byte) error) error
 }
 
-// ctxEvery is how many records are read between two looks at the context.
+// ctxEvery is the number of records that are read between two polls of the context.
 const ctxEvery = 4096
 
 // scan reads a space of the database.

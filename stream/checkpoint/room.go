@@ -32,7 +32,7 @@ const (
 const (
 	// recordOverhead is the most that a table adds to a key and its value.
 	recordOverhead = 16
-	// roomInterval is how often a write that waits looks for room.
+	// roomInterval is the interval at which a write that waits checks for room.
 	roomInterval = 5 * time.Millisecond
 )
 

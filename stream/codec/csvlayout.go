@@ -16,7 +16,7 @@ type layout struct {
 	err     *stream.DecodeError // why records with this header cannot be decoded
 }
 
-// fieldSource is where a field is read: the index of a column, or -1 for a constant (which is "" for an unmapped
+// fieldSource tells where a field is read: the index of a column, or -1 for a constant (which is "" for an unmapped
 // field).
 type fieldSource struct {
 	index    int

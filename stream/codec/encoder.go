@@ -131,7 +131,7 @@ func (e *Encoder) Append(
 	return dst, nil
 }
 
-// chunkSize is how much memory records share at most: a record that is kept keeps its chunk.
+// chunkSize is the most memory that records share, in bytes: a record that is kept keeps its chunk.
 const chunkSize = 64 << 10
 
 var errScalarUpsert = errors.New("upsert output goes with emit: deltas only")

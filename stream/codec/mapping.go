@@ -26,7 +26,7 @@ const (
 	columnConstant
 )
 
-// column is where a field comes from.
+// column is the source of a field.
 type column struct {
 	kind   columnKind
 	text   string // the name or the constant

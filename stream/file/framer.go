@@ -39,7 +39,7 @@ type framer struct {
 	skipped  frame // the part of it that was kept
 }
 
-// csvState is where in a row the scan is.
+// csvState is the state of the scan within a CSV row.
 type csvState uint8
 
 const (

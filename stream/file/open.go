@@ -38,7 +38,7 @@ func (c Compression) of(name string) Compression {
 	return CompressionNone
 }
 
-// expansionGrace is how much a file may decompress to before SourceOptions.MaxExpansion is applied.
+// expansionGrace is the decompressed size of a file from which SourceOptions.MaxExpansion is applied.
 const expansionGrace = 16 << 20
 
 // DamageError is returned by Source.Read where a file cannot be read on because of what it holds.

@@ -63,9 +63,9 @@ type SourceOptions struct {
 	MaxExpansion int
 	// OnDamage says what Read does at the place from which a file cannot be read on. Default DamageStop.
 	OnDamage OnDamage
-	// ReadRecords is how many records Read returns at most. Default 4,096.
+	// ReadRecords is the most records that Read returns. Default 4,096.
 	ReadRecords int
-	// BlockBytes is how much is read at once. Default 256 KiB.
+	// BlockBytes is the number of bytes that are read at once. Default 256 KiB.
 	BlockBytes int
 	// In is the reader behind the name Stdin. Default os.Stdin.
 	In io.Reader

@@ -117,8 +117,8 @@ func (s *Sink) ours(batch uint64) error {
 	return nil
 }
 
-// ready goes back to the committed lengths, once: whoever opened the sink has found that the checkpoint belongs to
-// the output.
+// ready goes back to the committed lengths, once: the caller of Open has found that the checkpoint belongs to the
+// output.
 func (s *Sink) ready() error {
 	if !s.open {
 		return errNotOpen

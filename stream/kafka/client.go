@@ -118,7 +118,7 @@ func (c *Client) Close() {
 	}
 }
 
-// Connections is how many connections are open.
+// Connections returns the number of open connections.
 func (c *Client) Connections() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -223,9 +223,9 @@ func refusedByTLS(err error) bool {
 		slices.ContainsFunc(refusals, func(a tls.AlertError) bool { return op.Err.Error() == a.Error() })
 }
 
-// MetadataConfirmations is how often a topic must be seen missing, or with fewer partitions than it had, before that
-// is believed. A broker hears of what was created or added later than the controller that answered for it, one broker
-// later than another.
+// MetadataConfirmations is the number of times that a topic must be seen missing, or with fewer partitions than it had,
+// before that is believed. A broker learns of new topics and partitions later than the controller that answered for
+// them, and some brokers later than others.
 const MetadataConfirmations = 6
 
 // Partitions asks how many partitions a topic has. had is the number that was last seen, 0 when it is not known. A

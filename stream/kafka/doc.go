@@ -4,7 +4,7 @@
 // process, wire and recordbatch are the protocol's encoding.
 //
 // In: options with broker addresses, credentials and callbacks (ClientOptions). Out: a Client, with errors that are
-// retried until a context is done, or are Fatal. Whoever made a Client closes it.
+// retried until a context is done, or are Fatal. The maker of a Client closes it.
 //
 // What is not obvious:
 //

@@ -29,8 +29,8 @@ type Options struct {
 	Backend matcher.Backend
 	// Threads is the number of search threads of the CPU backend, 0 for one per processor. It does not go with Backend.
 	Threads int
-	// TempDir is where the CPU backend sorts groups of matches that are too large for memory, "" for the directory of
-	// the system. It does not go with Backend.
+	// TempDir is the directory in which the CPU backend sorts groups of matches that are too large for memory, "" for
+	// that of the system. It does not go with Backend.
 	TempDir string
 	// Limits bound what searches may cost. What they leave out is told by an event (matcher.EventNotice). QueryOutput
 	// bounds nothing: results are not encoded.

@@ -12,8 +12,8 @@ const (
 	// changed is the deviation of a measurement, in standard deviations, that is a change if the next one deviates as
 	// much: the average begins anew. One alone is an exception.
 	changed = 4
-	// oneTime is how many times less than the first measurement of a class the second one is if that included one-time
-	// work, which is forgotten.
+	// oneTime is a ratio: if the second measurement of a class is less than a oneTime-th of the first, the first one
+	// included one-time work, and is forgotten.
 	oneTime = 4
 )
 

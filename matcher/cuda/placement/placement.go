@@ -2,7 +2,7 @@ package placement
 
 import "motifd/matcher"
 
-// Side is where a search runs.
+// Side is a place where a search can run: the CPU or the GPU.
 type Side uint8
 
 // The sides.
@@ -24,8 +24,8 @@ type Work struct {
 	// Size is the estimated work: the number of pairs of an update and a matching order that it fits; for a whole graph
 	// the number of edges. More is the size of the searches that are expected to follow in the same batch.
 	Size, More uint64
-	// Behind is how far each side's copy of the graph is behind before it searches: the device's mirror in bytes, the
-	// CPU's index for counting in entries. Own is the part that belongs to this batch, which is part of its cost.
+	// Behind is the backlog of each side's copy of the graph before it searches: of the device's mirror in bytes, of
+	// the CPU's index for counting in entries. Own is the part that belongs to this batch, which is part of its cost.
 	Behind, Own [2]uint64
 }
 

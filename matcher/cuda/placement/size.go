@@ -17,7 +17,7 @@ type Sizer struct {
 	rounds  uint64 // number of different lists of requests so far
 }
 
-// asked is how often a plan is requested in a round, by Want.
+// asked is the number of requests for a plan in a round, by Want.
 type asked struct {
 	round [3]uint64
 	times [3]int

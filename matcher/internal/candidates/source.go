@@ -5,8 +5,8 @@ import (
 	"motifd/matcher/internal/truths"
 )
 
-// Source is where a search has its candidate bits from: a Filter, whose bits hold for all searches of a graph, or what
-// is made for one search. All of it is of one graph and its staged batch.
+// Source gives a search its candidate bits. It is a Filter, whose bits hold for all searches of a graph, or a space
+// that is made for one search. All of it is of one graph and its staged batch.
 type Source interface {
 	// Bits are Words words per data vertex, which a Test reads.
 	Bits() []uint64

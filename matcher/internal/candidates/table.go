@@ -46,7 +46,7 @@ func (g *table) enter(v dyngraph.VertexID) uint32 {
 	return uint32(len(g.members) - 1)
 }
 
-// room makes the counts reach to the last member.
+// room extends the counts to the last member.
 func (g *table) room() {
 	if need := len(g.members) * g.stride; need > len(g.counts) {
 		g.counts = append(g.counts, make([]uint8, need-len(g.counts))...)
@@ -106,7 +106,7 @@ func (g *table) fit(dir dyngraph.Dir, edge, nbr dyngraph.LabelID) (cols []int32)
 	return cols
 }
 
-// manyCount is more than any class asks for.
+// manyCount is more than any class needs.
 const manyCount = 255
 
 // add adds step, 1 or -1, to the count at an index of counts. It returns the count before and after, at most manyCount.
@@ -152,7 +152,7 @@ type sideColumns struct {
 	any   []int32   // whatever it is
 }
 
-// sidesFrom returns what the columns from first on count, by the sides of it.
+// sidesFrom returns the columns from first on, by the kind of edges that they count.
 func (g *table) sidesFrom(first int) (sides []sideColumns) {
 	for i := first; i < len(g.columns); i++ {
 		c := &g.columns[i]

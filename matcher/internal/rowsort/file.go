@@ -57,7 +57,7 @@ func (f *File) Close() {
 	}
 }
 
-// writeBytes is how much is written at a time.
+// writeBytes is the number of bytes that are written at a time.
 const writeBytes = 16 * packedWords
 
 // Spill moves the runs of groups to the file, together: groups may be small.

@@ -26,7 +26,7 @@ func keysFor(n int, there []key) []key {
 	return there[:n]
 }
 
-// field is where a column is in a key, and which of its bits: width of them, 0 if it is not there.
+// field is the place of a column in a key, and the number of its bits there, width; 0 if it is not in the key.
 type field struct {
 	width, shift uint8
 	mask         uint32

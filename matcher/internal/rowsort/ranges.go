@@ -23,9 +23,9 @@ type Range struct {
 }
 
 const (
-	// rangeRows is how many rows a range has at least, about.
+	// rangeRows is about the least number of rows of a range.
 	rangeRows = 32 << 10
-	// rangeSlack is how many times the target a range may have and not be large.
+	// rangeSlack is a ratio: a range beyond so many times the target counts as large.
 	rangeSlack = 4
 )
 

@@ -10,7 +10,7 @@ import (
 // Sorted is the rows of one group, of one sorter or of several: in order, or as runs that Each merges.
 type Sorted struct {
 	Layout *Layout
-	// Count is how many rows were added.
+	// Count is the number of rows that were added.
 	Count uint64
 	// File holds runs; nil is none. It is closed with the rows.
 	File *File

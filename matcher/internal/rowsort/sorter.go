@@ -19,7 +19,7 @@ type Sorter struct {
 	Memory int
 	// Stop ends packing, merging and spilling with ErrStopped; nil is never.
 	Stop *atomic.Bool
-	// Presorted is how many of the last vertex columns come in order among rows that agree in the others, as a rule.
+	// Presorted is the number of last vertex columns that are, as a rule, in order among rows that agree in the others.
 	// It is a hint, for one group.
 	Presorted int
 	// Overflow, if not nil, empties the buffer when it is full (Arrived, Discard), in the place of packing it. For
@@ -203,7 +203,8 @@ func (s *Sorter) stopped() bool {
 	return true
 }
 
-// mostRuns is how many runs of one level are merged into one of the next: each run takes memory while it is read.
+// mostRuns is the number of runs of one level that are merged into one of the next: each run takes memory while it is
+// read.
 const mostRuns = 256
 
 func (s *Sorter) atLevel(level int) (n int) {

@@ -26,7 +26,7 @@ type field struct {
 	constants []constant         // of ranks, ascending
 }
 
-// place is where a field is: the bits of mask, moved up by shift, of a word.
+// place is the place of a field: the bits of mask, moved up by shift, of a word.
 type place struct {
 	word  int
 	shift uint

@@ -12,11 +12,11 @@ import (
 
 var settled atomic.Int64
 
-// Settle returns when all that was changed before, by a request that was answered, has taken effect on a broker:
-// topics and their settings, passwords, permissions. The controller answers before the broker has heard of it. And a
-// broker shows a change before it has taken effect on its logs, say, but takes up changes one after the other: so
-// when it shows one of which we know that it came after, what was before is done. One is not enough, as it may be
-// taken up together with those before; the second one is not, as it is made when the first one shows.
+// Settle returns when all earlier changes, by requests that were answered, have taken effect on a broker: topics and
+// their settings, passwords, permissions. The controller answers before the broker has learnt of a change, and a broker
+// shows a change before it has taken effect (on its logs, say). But a broker applies changes one after the other. So
+// Settle makes two more: when the second one shows, all before it have taken effect. One is not enough, as the broker
+// may load it together with those before; the second is made only when the first one shows.
 func Settle(t testing.TB, addr string) {
 	t.Helper()
 	cl, err := NewClient(addr)

@@ -31,8 +31,8 @@ type SinkOptions struct {
 	ResetProgress bool
 	// Compression is "" or "none", "gzip", "snappy", "lz4" or "zstd".
 	Compression string
-	// BatchBytes is when a record batch is sent. Default 512 KiB; at most the topic's max.message.bytes less the
-	// largest record.
+	// BatchBytes is the size at which a record batch is sent. Default 512 KiB; at most the topic's max.message.bytes
+	// less the largest record.
 	BatchBytes int
 	// Group publishes the input positions as the offsets of this consumer group on InputTopic, once per GroupInterval
 	// (default 1 s) and at the end. "" publishes nothing.
@@ -41,8 +41,8 @@ type SinkOptions struct {
 	// Input reaches the brokers that hold InputTopic, if they are not those of the output.
 	Input *kafka.ClientOptions
 
-	// sendBytes is how much is gathered before it is sent while a batch goes on; roundBytes how much may wait for the
-	// requests that are under way.
+	// sendBytes is the size that is gathered before it is sent while a batch goes on; roundBytes is the size that may
+	// wait for the requests that are under way.
 	sendBytes, roundBytes int
 }
 

@@ -17,14 +17,14 @@ type TxnSinkOptions struct {
 	// Progress is the topic of the progress records: compacted, with one partition. Several daemons may share one.
 	// Default: the output topic and "-progress".
 	Progress string
-	// TransactionTimeout is how long the brokers let a transaction stay open before they abort it; it is then done
-	// again. Default 1 min; the brokers' transaction.max.timeout.ms bounds it (15 min unless configured).
+	// TransactionTimeout is the time after which the brokers abort an open transaction; it is then done again. Default
+	// 1 min; the brokers' transaction.max.timeout.ms bounds it (15 min unless configured).
 	TransactionTimeout time.Duration
-	// MaxTransactionRecords is how many records of the main output one transaction holds at most; a larger batch takes
+	// MaxTransactionRecords is the most records of the main output that one transaction holds; a larger batch takes
 	// several, cut at multiples of it. Default 100,000.
 	MaxTransactionRecords int
-	// BufferBytes is how much of the open transaction is kept in memory until its end is known; what is beyond goes to
-	// a temporary file in SpoolDir (default: the system's). Default 64 MiB.
+	// BufferBytes is the size up to which the open transaction is kept in memory until its end is known; the rest goes
+	// to a temporary file in SpoolDir (default: the system's). Default 64 MiB.
 	BufferBytes int
 	SpoolDir    string
 	// LastMode is TransactionsOn or TransactionsOff, as an Output was opened last with the checkpoint; "" is not known.
@@ -32,7 +32,7 @@ type TxnSinkOptions struct {
 	LastMode string
 	KeepMode func(mode string) error
 
-	// openWait is how long Open waits for a transaction of somebody else to end: twice TransactionTimeout, and a
+	// openWait is the time that Open waits for another producer's transaction to end: twice TransactionTimeout, and a
 	// minute at least.
 	openWait time.Duration
 }

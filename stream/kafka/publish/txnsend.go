@@ -158,7 +158,7 @@ func (s *TxnSink) addProgress(to publishPosition, digest string) error {
 	return nil
 }
 
-// maxSlow is how often in succession a transaction that is sent again may take longer than its time-out.
+// maxSlow is the number of times in succession that a transaction which is sent again may exceed its time-out.
 const maxSlow = 10
 
 // ErrTooSlow: a transaction takes longer to send than the brokers let it stay open.

@@ -148,9 +148,9 @@ func (s *Source) sameLog(ctx context.Context, p int32, pos int64) (int64, error)
 // epochVersion is the version of OffsetForLeaderEpoch that is used: the first one for consumers (Kafka 2.3).
 const epochVersion = 3
 
-// epochPatience is how long a broker may answer that it does not know an epoch before the answer is believed: a broker
-// that was replaced as the leader, and does not know it yet, knows only older epochs. It is longer than the session of
-// a broker with its controller.
+// epochPatience is the time for which a broker's answer that it does not know an epoch is not believed: a broker that
+// was replaced as the leader, and does not know it yet, knows only older epochs. It is longer than the session of a
+// broker with its controller.
 const epochPatience = time.Minute
 
 // epochEnd asks for the end of the records of an epoch and of all earlier epochs in a partition's log; -1 means that

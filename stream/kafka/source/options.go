@@ -50,7 +50,7 @@ type Options struct {
 	// keys and values that Read returns, unless one record has more. Default 1 MiB. A partition buffers two responses
 	// and one decompressed record batch.
 	FetchBytes, ReadBytes int
-	// MaxWait is how long a broker may delay its answer while there is nothing to read. Default 500 ms.
+	// MaxWait is the time by which a broker may delay its answer while there is nothing to read. Default 500 ms.
 	MaxWait time.Duration
 	// MaxRecordBytes is the limit on key and value of one record; a longer one is a dead letter. Default 1 MiB.
 	// MaxBatchBytes is the limit on the decompressed size of one record batch. The records of a larger batch become one

@@ -16,10 +16,11 @@ import (
 	"motifd/stream"
 )
 
-// changeWait is how long the API waits for the engine to begin a change before it answers that the change is pending.
+// changeWait is the time that the API waits for the engine to begin a change before it answers that the change is
+// pending.
 const changeWait = 500 * time.Millisecond
 
-// dryWait is how long a dry run waits for the engine.
+// dryWait is the time that a dry run waits for the engine.
 const dryWait = time.Minute
 
 // Errors of changes.

@@ -29,7 +29,7 @@ type Report struct {
 	Means   *Means           `json:"means,omitempty"` // of the peer's rows
 }
 
-// Machine is where and with what it was measured.
+// Machine describes the machine and the program of a measurement.
 type Machine struct {
 	CPU      string `json:"cpu"`
 	CPUs     int    `json:"cpus"`

@@ -23,7 +23,7 @@ const Socket = "motifd.sock"
 // maxCopies is the maximum number of requests that are served at one time.
 const maxCopies = 8
 
-// requestTimeout is how long a request may take to arrive.
+// requestTimeout is the time that a request may take to arrive.
 const requestTimeout = 10 * time.Second
 
 // request asks for a backup in the directory To, which is an absolute path on the daemon's host, or with an empty

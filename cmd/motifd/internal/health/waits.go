@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Patience is how long an operation on the brokers may be tried again before the daemon says that it is not ready: a
+// Patience is the time for which an operation on the brokers is retried before the daemon says that it is not ready. A
 // leader that moves needs less.
 const Patience = 5 * time.Second
 

@@ -19,8 +19,8 @@ type Graph struct {
 	EdgeProperties, VertexProperties uint64
 	Conditions                       bool // queries have conditions on one edge alone
 	Counts                           bool // queries have counts or exists
-	// Kinds is how many pairs of labels, of an edge and of the neighbour, a vertex has in one direction, on average;
-	// 0 is 1.
+	// Kinds is the mean number of pairs of labels (of an edge, of the neighbour) that a vertex has in one direction; 0
+	// is 1.
 	Kinds uint64
 }
 

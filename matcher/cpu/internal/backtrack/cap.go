@@ -44,8 +44,8 @@ type Capped interface {
 }
 
 const (
-	// cutAfter is how many steps a group takes before the canonical search is tried though no more rows are found than
-	// are wanted: many times what looking into it costs, and few milliseconds.
+	// cutAfter is the number of steps of a group after which the canonical search is tried although the cap is not
+	// exceeded: many times the cost of trying, and few milliseconds.
 	cutAfter = 1 << 16
 	// cutShare is the part of the steps so far that it may take then: all attempts together at most twice that.
 	cutShare = 64

@@ -23,7 +23,7 @@ type tailEntry struct {
 	counts []tailCount // ascending by image
 }
 
-// tailCount is how many images a tail has in which Apart has some image.
+// tailCount is the number of a tail's images in which Apart has a certain image.
 type tailCount struct {
 	image dyngraph.VertexID
 	n     uint64
@@ -31,7 +31,7 @@ type tailCount struct {
 
 const (
 	tailBits = 10
-	// mostTailCounts is how many counts an entry has at most, and mostTailRoom those that have room together.
+	// mostTailCounts is the most counts of an entry, mostTailRoom the most of all entries together.
 	mostTailCounts, mostTailRoom = 1 << 10, 1 << 16
 )
 

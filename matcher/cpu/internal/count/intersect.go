@@ -11,7 +11,7 @@ import (
 const (
 	// mostKept is the longest list of which a prefix is made.
 	mostKept = 1 << 14
-	// mostKeptOfPlan is how many vertices the prefixes of one plan have room for. No more are made then.
+	// mostKeptOfPlan is the number of vertices for which the prefixes of one plan have room. Beyond it none are made.
 	mostKeptOfPlan = 1 << 21
 )
 

@@ -40,7 +40,7 @@ type cell struct {
 	at, phase uint32
 }
 
-// delta is how much a phase changed the number of a vertex: insertions add, deletions subtract.
+// delta is the amount by which a phase changed the number of a vertex: insertions add, deletions subtract.
 type delta struct {
 	vertex dyngraph.VertexID
 	by     uint64

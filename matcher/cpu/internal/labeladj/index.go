@@ -144,7 +144,7 @@ func (a *Index) Of(v dyngraph.VertexID, kind uint32) (nbr []dyngraph.VertexID, e
 	return nil, nil, false
 }
 
-// Start is where the block of a vertex begins in Nbr.
+// Start returns the index in Nbr at which the block of a vertex begins.
 func (a *Index) Start(v dyngraph.VertexID) int { return a.blocks[v].start }
 
 // stagedEnd marks an end of a directory: some entries of the kind are staged.

@@ -36,7 +36,8 @@ func (f *epochs) of(v dyngraph.VertexID, l program.EpochKey) uint32 {
 	return *f.at(v, l.Label) + *f.at(v, l.List)
 }
 
-// maxAdvances is how often counters are advanced before they start over. The two epochs of a list may be one counter.
+// maxAdvances is the number of advances of counters before they start over. The two epochs of a list may be one
+// counter.
 const maxAdvances = 1 << 31
 
 func (f *epochs) advance(v dyngraph.VertexID, key uint32) {

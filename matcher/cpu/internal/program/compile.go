@@ -325,7 +325,7 @@ func labelsOf(l dyngraph.LabelID) []dyngraph.LabelID {
 	return matcher.EachLabel(l)
 }
 
-// Runs is how many ranges of a graph hold the edges of one direction that the labels admit.
+// Runs returns the number of a vertex's ranges that hold the edges of one direction with the admitted labels.
 func (b *BackEdge) Runs() int { return max(len(b.Labels), 1) }
 
 // Run returns one of the Runs of a vertex in a direction.

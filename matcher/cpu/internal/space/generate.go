@@ -7,9 +7,9 @@ import (
 	"motifd/matcher"
 )
 
-// narrows is how many times fewer the candidates of a pattern vertex must be than the data vertices with the labels of
-// its neighbours, so that these neighbours' candidates are looked for at its own. To look reads the edges of a data
-// vertex once for each pattern vertex; semi-joins read them once for all.
+// narrows is a ratio. The candidates of a pattern vertex's neighbours are found among the neighbours of its candidates
+// if these are so many times fewer than the data vertices with the labels of its neighbours. That reads the edges of a
+// data vertex once for each pattern vertex; semi-joins read them once for all.
 const narrows = 4
 
 // generator finds the data vertices that semi-joins begin with. The first pattern vertex is the rarest. Its candidates

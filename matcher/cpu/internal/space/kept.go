@@ -35,7 +35,7 @@ type Kept struct {
 
 	// Candidates are the numbers of data vertices by pattern vertex.
 	Candidates []int
-	// Reads is how many entries of the graph were read.
+	// Reads is the number of entries of the graph that were read.
 	Reads uint64
 	// NewlyCommon tells that two pattern vertices have got a candidate in common that had none when the last Space was
 	// made of this Kept: that Space is invalid.
@@ -109,7 +109,7 @@ func inAll(x uint64) (to roundBits) {
 // for each batch, had 0.77, 0.79, 0.84 and 0.99 of RapidFlow's speed with 3, 4 and 6 rounds and at the fixed point.
 const KeptRounds = 5
 
-// KeptBytes is how much memory a Kept takes for each data vertex, beside 17 KiB.
+// KeptBytes is the memory of a Kept for each data vertex, in bytes, beside 17 KiB.
 const KeptBytes = 8 * keptWords
 
 const (

@@ -2,8 +2,8 @@ package space
 
 import "motifd/dyngraph"
 
-// mostKept is how many neighbours are kept, in entries of four bytes, unless Limits say otherwise. Those of the
-// vertices beyond are read from the graph each time.
+// mostKept is the number of neighbours that are kept, in entries of four bytes, unless Limits say otherwise. Neighbours
+// of the other vertices are read from the graph each time.
 const mostKept = 1 << 20
 
 // keptNeighbors keeps the neighbours of data vertices that had a candidate bit when they were read first. Most

@@ -8,7 +8,8 @@ import (
 	"motifd/matcher/cpu/internal/program"
 )
 
-// maxRoots is how many pattern vertices, those with the fewest candidates, are tried as the first one of an order.
+// maxRoots is the number of pattern vertices, those with the fewest candidates, that are tried as the first of an
+// order.
 const maxRoots = 4
 
 // Order returns the matching order that promises the fewest partial matches, by numbers of candidates and of pairs. In

@@ -110,7 +110,7 @@ const (
 	leastReads = 1 << 16
 )
 
-// pollEvery is how many data vertices are looked at between two looks at the stop flag.
+// pollEvery is the number of data vertices that are tested between two polls of the stop flag.
 const pollEvery = 1 << 12
 
 // Limits bound the work for a space.
@@ -119,7 +119,7 @@ type Limits struct {
 	Round int
 	// Reads is the most that semi-joins read: the fixed point may be far. 0 is a multiple of a round.
 	Reads int
-	// Neighbors is how many neighbours are kept for later rounds. 0 is a million.
+	// Neighbors is the number of neighbours that are kept for later rounds. 0 is a million.
 	Neighbors int
 }
 

@@ -5,7 +5,7 @@
 // it is asked, and splits off half of what is left at its shallowest level, so that no step of a search is locked. A
 // Part, the work given away, is opaque here: the code that made it resumes it on the worker that takes it. A Pool hands
 // out searches whose order does not matter, in chunks, and Parts; rows, whose order matters, have a scheduler of their
-// own in package cpu. Whoever runs a search owns its Worker and its Pool.
+// own in package cpu. The caller of a search owns its Worker and its Pool.
 //
 // Another limit joins Worker.Poll. Nothing of package cpu is imported.
 package work

@@ -111,8 +111,8 @@ func (w *Worker) Spend() bool {
 // SkipTime leaves out the time since the last Spend, which another worker's meter knows of.
 func (w *Worker) SkipTime() { w.Told.At = w.Now() - w.Waited }
 
-// Allowance is how many steps the workers of a search may make together. It is no limit of a query: who searches does
-// so in another way when it is used up. The zero Allowance allows nothing.
+// Allowance is the number of steps that the workers of a search may make together. It is not a limit of a query: when
+// it is used up, the caller searches in another way. The zero Allowance allows nothing.
 type Allowance struct {
 	Steps uint64
 	spent atomic.Uint64
