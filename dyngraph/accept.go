@@ -80,7 +80,8 @@ type acceptor struct {
 	ids     uint64 // vertex ids in use, pending or asked for
 	edges   uint64 // likewise
 
-	// fresh are the edges of the batch that the graph has not; nil when all of the batch fits below the limit of edges.
+	// fresh are the edges of the batch that the graph does not have; nil when all of the batch fits below the limit of
+	// edges.
 	fresh map[edgeIdentity]struct{}
 
 	undo       []vertexUndo // of the message in hand
@@ -160,7 +161,7 @@ func (a *acceptor) lookAhead(msgs []Message, j int) {
 	a.g.resolve(a.ahead)
 }
 
-// state returns what is known of a key, which the graph, without the batch, knows as a vertex's.
+// state returns the state of a key; id is its vertex in the graph without the batch.
 func (a *acceptor) state(key string, id VertexID) vertexState {
 	if id == NoVertex {
 		return a.over[key]
@@ -447,7 +448,7 @@ func (a *acceptor) limitEdges(u *Update, r resolved) error {
 	return nil
 }
 
-// hasEdge tells whether the graph has an edge; while a batch is staged, whether either graph has.
+// hasEdge tells whether the graph has an edge; while a batch is staged, whether one of the two graphs has it.
 func (g *Graph) hasEdge(from, to VertexID, label, id string) bool {
 	if from == NoVertex || to == NoVertex {
 		return false

@@ -30,8 +30,8 @@ func (p *Pipeline) step(drainCtx, abortCtx context.Context, read func()) error {
 	}
 	p.opt.State = nil // the intents may be large
 	if p.opt.Source != nil {
-		// What was in hand is done before anything that is amiss with the input ends this; and the batches of the query
-		// changes store where a new source begins.
+		// Open batches are finished before an error of the input can end this; and the batches of the query changes
+		// store the positions at which a new source begins.
 		if err := p.drain(abortCtx); err != nil {
 			return err
 		}
@@ -88,8 +88,8 @@ func (p *Pipeline) step(drainCtx, abortCtx context.Context, read func()) error {
 	return p.batches(drainCtx, abortCtx)
 }
 
-// published returns how many records of an open batch are out already: what they rest on is not measured again. Where
-// the sink cannot tell, the batch is published anew as a whole.
+// published returns the number of records of an open batch that are published already: the groups that they are of are
+// not measured again. Where the sink cannot tell, the batch is published anew as a whole.
 func (p *Pipeline) published(batch uint64) uint64 {
 	switch at := p.skip; {
 	case !at.Known || at.Batch < batch:
@@ -228,8 +228,8 @@ func (p *Pipeline) batches(drainCtx, abortCtx context.Context) error {
 	return nil
 }
 
-// wait waits for a message (unless the input is paused), a change, the deadline of the batch at hand, or until edges
-// are to expire without one.
+// wait waits for a message (unless the input is paused), a change, the deadline of the current batch, or until edges
+// are to expire without a message.
 func (p *Pipeline) wait(drainCtx, abortCtx context.Context, paused bool, timer *time.Timer) error {
 	var deadline <-chan time.Time
 	due := false
@@ -288,8 +288,8 @@ func (p *Pipeline) advance(at Positions) {
 	}
 }
 
-// idle stores the positions with an empty batch if they have moved: else a start after retention has removed what they
-// moved over would take it for lost input.
+// idle stores the positions with an empty batch if they have moved. Otherwise, once retention has removed the offsets
+// that they moved over, a start would take these for lost input.
 func (p *Pipeline) idle(abortCtx context.Context) error {
 	if time.Now().Before(p.idleAt) {
 		return nil
@@ -328,7 +328,7 @@ func (p *Pipeline) input(abortCtx context.Context, raw *RawBatch) error {
 	return p.newBatch(abortCtx, b, from)
 }
 
-// serve executes a change on request: the batch at hand is cut first.
+// serve executes a change on request: the current batch is cut first.
 func (p *Pipeline) serve(abortCtx context.Context, req changeRequest) error {
 	refused := ErrStopped
 	err := p.input(abortCtx, p.batcher.Cut())

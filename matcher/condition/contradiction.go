@@ -11,11 +11,11 @@ import (
 	"motifd/dyngraph/property"
 )
 
-// Conditions may contradict one another though each can hold: x > 9 AND x < 5. contradict finds this in three ways:
-// no value that one condition names for a property (=, IN, IS NULL) meets the others on that property; comparisons put
-// a value before itself, constants in between; bounds of differences of whole numbers form a cycle with a negative sum
-// (a difference-bound matrix; Dill 1989). What it reports never holds. It does not find everything: AND with inner ORs
-// is not multiplied out.
+// Conditions may contradict one another though each can hold: x > 9 AND x < 5. contradict finds this in three ways: no
+// value that one condition names for a property (=, IN, IS NULL) meets the others on that property; comparisons put a
+// value before itself, constants in between; bounds of differences of whole numbers form a cycle with a negative sum (a
+// difference-bound matrix; Dill 1989). Reported conditions never hold together. It does not find every contradiction:
+// AND with inner ORs is not multiplied out.
 
 // contradict reports whether the conditions cannot all be true.
 func contradict(terms []*term) bool {
@@ -143,7 +143,7 @@ func (t *term) needsOne(null map[Slot]bool) (needs bool) {
 	return needs
 }
 
-// ordering is a graph of properties and constants: an edge leads to what is not before its beginning.
+// ordering is a graph of properties and constants: an edge leads from a node to one that is not before it.
 type ordering struct {
 	slots     map[Slot]int
 	constants []property.Value // sorted by type and value, once each; nodes 0 and up
@@ -225,7 +225,7 @@ func (o *ordering) node(t *term) (int, bool) {
 	return 0, false
 }
 
-// add adds what a condition says of the order.
+// add adds the edges that follow from a condition.
 func (o *ordering) add(t *term) {
 	for _, c := range t.comparisons() {
 		a, ok := o.node(c.args[0])
@@ -264,8 +264,8 @@ func (o *ordering) leads(from, to int) bool {
 	return seen[to]
 }
 
-// comparisons returns comparisons that hold where a condition does: itself, the bounds of a list, of a prefix, of the
-// other condition that NOT denies.
+// comparisons returns comparisons that hold where a condition does: the condition itself, or bounds that follow from a
+// list, from a prefix, or from NOT before a comparison.
 func (t *term) comparisons() []*term {
 	bound := func(r Relation, v property.Value) *term {
 		return &term{code: compare, relation: r, args: []*term{t.args[0], {code: constant, value: v, typ: v.Type()}}}
@@ -297,7 +297,7 @@ type differenceBound struct {
 	most *big.Int
 }
 
-// negativeCycle reports whether bounds of differences of whole numbers add up to less than nothing on a cycle.
+// negativeCycle reports whether bounds of differences of whole numbers have a negative sum on some cycle.
 func negativeCycle(terms []*term) bool {
 	var bounds []differenceBound
 	for _, t := range terms {
@@ -333,7 +333,8 @@ func negativeCycle(terms []*term) bool {
 	return true // only on a cycle does a path of more edges than nodes improve a sum
 }
 
-// difference returns the bound of a difference, or of one value, that l is a multiple of; of 0 where values cancel out.
+// difference returns the bound of a difference, or of one value, of which l is a multiple; where values cancel out it
+// is a bound of 0.
 func (l *Linear) difference(slots []Slot) (b differenceBound, ok bool) {
 	switch n := len(l.Weights); {
 	case n == 0:

@@ -22,8 +22,8 @@ const (
 	// few first vertices, chunks are smaller: rootChunks for each worker.
 	rootChunk  = 256
 	rootChunks = 8
-	// firstTurn is the number of steps of the first turn of a count by enumeration, and nextTurn by what factor the
-	// next one has more. For each of them, a turn without enumeration has summedTurn steps: they take less time.
+	// firstTurn is the number of steps of the first turn of a count by enumeration, and nextTurn the factor from one
+	// turn to the next. A turn by components has summedTurn steps for each of these: they take less time.
 	firstTurn  = 1 << 13
 	nextTurn   = 16
 	summedTurn = 12
@@ -115,7 +115,7 @@ type enumeration struct {
 }
 
 // search searches. Where semi-joins read much, the space is rough at first: short searches do not pay for them. A
-// search that is given up has found nothing; what it took is told all the same, and stays on the budget.
+// search that is given up has found nothing; its steps are reported all the same, and count for the budget.
 func (e *enumeration) search(ctx context.Context) {
 	b := e.b
 	w := b.wayOf(e.c, e.want, nil, &e.stop, &e.result)
@@ -139,8 +139,8 @@ func (e *enumeration) searchWithin(ctx context.Context, w *way, most float64) bo
 	return e.turn(ctx, w, most)
 }
 
-// count is searchWithin for a count, which is taken by enumeration or by components. One of these can take 100 times
-// as long as the other, and it is not known before which. So they take turns, and the turns grow until one of them is
+// count is searchWithin for a count, which is taken by enumeration or by components. One of these can take 100 times as
+// long as the other, and it is not known in advance which. So they take turns, and the turns grow until one of them is
 // done. There are two enumerations: the one by vertices alone is fast, and the one with jumps may make fewer steps. The
 // latter has turns once turns are long.
 func (e *enumeration) count(ctx context.Context, w *way, most float64) bool {
@@ -198,7 +198,7 @@ func (e *enumeration) turn(ctx context.Context, w *way, steps float64) bool {
 	return false
 }
 
-// foreseen returns how many steps a whole enumeration is foreseen to make, after a turn that was not enough.
+// foreseen returns the expected number of steps of a whole enumeration, after a turn that was not enough.
 func (e *enumeration) foreseen(w *way) float64 {
 	return float64(e.steps) * float64(max(1, w.space.Candidates[w.order.Steps[0].Vertex])) / max(e.done, 1e-9)
 }

@@ -34,7 +34,7 @@ var _ matcher.Backend = (*Backend)(nil)
 type Options struct {
 	// Clock gives nanoseconds, which limits of time need; nil measures none.
 	Clock func() int64
-	// HubDegree is the number of edges of a vertex from which on state is kept of it (default 64).
+	// HubDegree is the least number of edges of a vertex for which state is kept (default 64).
 	HubDegree int
 }
 
@@ -80,7 +80,7 @@ func (b *Backend) Capabilities() matcher.Capabilities {
 	return can
 }
 
-// concern notes the queries with WITH that have an edge or a vertex which a changed element fits.
+// concern notes the queries with WITH in which a changed element fits some edge or vertex.
 func (b *Backend) concern(note func(plan int, sign dyngraph.Sign)) {
 	for _, at := range b.grouped {
 		x := b.programs[b.plans[at]]
@@ -91,7 +91,7 @@ func (b *Backend) concern(note func(plan int, sign dyngraph.Sign)) {
 	}
 }
 
-// concerned reports whether a changed element fits one of the query.
+// concerned reports whether a changed element fits some element of the query.
 func (x *program) concerned(g *dyngraph.Graph, n *dyngraph.NetEdge) bool {
 	return x.fits(g, n) || slices.ContainsFunc(x.others, func(o *program) bool { return o.fits(g, n) })
 }
@@ -265,7 +265,7 @@ func (b *Backend) Search(ctx context.Context, sign dyngraph.Sign, reqs []matcher
 	return m.results, m.until(matcher.AllOrders, len(reqs))
 }
 
-// answer finds what a request is answered with.
+// answer computes the answer to a request.
 func (b *Backend) answer(ctx context.Context, sign dyngraph.Sign, req *matcher.Request, r *matcher.Result) (*answer,
 	error) {
 	a := &answer{}
@@ -342,7 +342,7 @@ type merge struct {
 	rows    []uint32
 }
 
-// until emits what comes before an anchor and a request.
+// until emits the groups that come before an anchor and a request.
 func (m *merge) until(order uint32, request int) error {
 	for {
 		var next *answer

@@ -17,7 +17,7 @@ import (
 //	star    MATCH (s)-[t]->(m) WITH m, ..
 //	window  MATCH ()-[o]->(m) MATCH (s)-[t]->(m) WHERE t.ts <= o.ts AND o.ts - t.ts <= $day WITH m, o, ..
 //
-// Of a hub with many edges state is kept, which an update changes. Others are counted anew.
+// For a hub with many edges state is kept, which an update changes. Other hubs are counted anew.
 
 // spoke is a pattern edge between the hub and another vertex.
 type spoke struct {
@@ -106,8 +106,8 @@ func (x *program) shared() int {
 	return at
 }
 
-// windowed takes the conditions between the two edges as bounds of the difference of their ts, and reports whether all
-// are such bounds, of which there is one.
+// windowed takes the conditions between the two edges as bounds of the difference of their ts. It reports whether all
+// are such bounds, and there is at least one.
 func (h *shape) windowed(x *program) bool {
 	t, o := h.member.edge, h.pivot.edge
 	timed := false // a row has both ts
@@ -138,7 +138,7 @@ func (h *shape) windowed(x *program) bool {
 	return timed
 }
 
-// farTime bounds the ts of windows of which state is kept, so that differences are within int64: 73 million years.
+// farTime bounds the ts of windows with kept state, so that differences are within int64: 73 million years.
 const farTime = 1 << 61
 
 // errFar ends a search with state for a ts beyond farTime.
@@ -238,7 +238,7 @@ func (t *tally) values(x *program) []condition.Wide {
 	})
 }
 
-// group returns what a view has of the keys.
+// group returns the group of the keys in a view.
 func (t *tally) group(x *program, view dyngraph.View, keys []uint32) group {
 	g := group{rows: t.rows}
 	if g.rows > 0 {
@@ -248,7 +248,7 @@ func (t *tally) group(x *program, view dyngraph.View, keys []uint32) group {
 	return g
 }
 
-// add takes the row that is bound, without the distinct ends; sign is -1 to take it off.
+// add adds the bound row to the totals, except for the distinct ends; with sign -1 it takes the row off.
 func (t *tally) add(s *search, sign int64) {
 	t.rows += uint64(sign)
 	for i := range s.x.stage.Aggregates {
@@ -285,7 +285,7 @@ func (b *batch) isHub(v uint32) bool {
 	return true
 }
 
-// state returns the state of a hub, which made counts where there is none.
+// state returns the state of a hub; if there is none, made fills a new one.
 func (h *shape) state(hub uint32, made func(*hubState) error) (*hubState, error) {
 	h.touched = append(h.touched, hub)
 	if kept := h.states[hub]; kept != nil {
@@ -299,7 +299,7 @@ func (h *shape) state(hub uint32, made func(*hubState) error) (*hubState, error)
 	return kept, nil
 }
 
-// settle makes what the staged batch did to the states final.
+// settle makes the staged batch's changes of the states final.
 func (h *shape) settle() {
 	for _, hub := range h.touched {
 		switch kept := h.states[hub]; {
@@ -326,7 +326,7 @@ type hubChange struct {
 	role  *spoke
 }
 
-// atHub notes a changed edge at a hub, and reports whether it is at one in that role.
+// atHub notes a changed edge at a hub, and reports whether the edge, as pattern edge e, is at a hub.
 func (b *batch) atHub(n *dyngraph.NetEdge, order uint32, e int) bool {
 	h := b.x.shape
 	if h == nil {

@@ -18,11 +18,11 @@ type cypherNegation struct {
 	where  *condition.Expr // nil without WHERE
 }
 
-// opNegation is the operation of an expression that stands for a negation of the parser. Only conditions may be in what
-// is resolved: takeNegations takes negations off, and refuseNegations refuses the others.
+// opNegation is the operation of an expression that stands for a negation of the parser. Expressions that are resolved
+// must have conditions only: takeNegations takes negations off, and refuseNegations refuses those that are left.
 const opNegation condition.Op = 0
 
-// negation reads what stands behind NOT, if it is a pattern; nil otherwise.
+// negation reads the pattern behind NOT; nil if there is none.
 func (p *parser) negation(not lexer.Token) (*condition.Expr, error) {
 	n := &cypherNegation{pos: not.Pos}
 	switch {
@@ -83,7 +83,7 @@ func (p *parser) subquery(n *cypherNegation) error {
 	return nil
 }
 
-// takeNegations takes the negations off the operands of the top-level ANDs. What is left is nil for nothing.
+// takeNegations takes the negations off the operands of the top-level ANDs. The rest is nil if none is left.
 func (p *parser) takeNegations(e *condition.Expr) (rest *condition.Expr, taken []*cypherNegation) {
 	if n := p.negations[e]; n != nil {
 		return nil, []*cypherNegation{n}
@@ -125,7 +125,7 @@ func (p *parser) refuseNegations(e *condition.Expr) (err error) {
 	return err
 }
 
-// pendingNegation is a negation with the names that stand before it: its element names are those, and new ones.
+// pendingNegation is a negation with the names that stand before it. Its elements have these names, or new ones.
 type pendingNegation struct {
 	*cypherNegation
 	vertices, edges map[string]int
@@ -258,7 +258,7 @@ func (p *cypherBuilder) negation(r *Rule, n pendingNegation, core *condition.Sco
 	return built, exprs, nil
 }
 
-// plain refuses in the WHERE of a subquery what is about paths.
+// plain refuses conditions about paths in the WHERE of a subquery.
 func (p *cypherBuilder) plain(e *condition.Expr) (err error) {
 	e.Walk(func(n *condition.Expr) {
 		where := position{n.Pos.Line, n.Pos.Col}

@@ -18,7 +18,7 @@ type parser struct {
 	depth  int // of the expression in hand
 	// negations are those that were read, by the expressions that stand for them.
 	negations map[*condition.Expr]*cypherNegation
-	// The MATCH in hand has colons between labels, or other signs.
+	// The current MATCH has colons between labels, or other signs.
 	colons, signs bool
 	aggregates    map[string]bool // that WITH has named so far
 }
@@ -120,7 +120,7 @@ func (p *parser) keyword(word string) bool {
 	return true
 }
 
-// unexpected says what stands at the token, where the parser cannot go on.
+// unexpected returns the error of a token at which the parser cannot go on.
 func (p *parser) unexpected() error {
 	where, msg := unsupported(p.tokens, p.i)
 	return p.fail(at(where), "%s", msg)
@@ -263,8 +263,8 @@ func (p *parser) hop() (h *cypherHop, err error) {
 	return h, err
 }
 
-// demands reads the labels and the property map of a vertex or an edge. hops is where the lengths of a path go, and nil
-// of a vertex.
+// demands reads the labels and the property map of a vertex or an edge. hops receives the lengths of a path; it is nil
+// for a vertex.
 func (p *parser) demands(hops **matcher.Hops) (labels *cypherLabels, props []*cypherEntry, err error) {
 	if p.accept(":") {
 		if labels, err = p.labels(hops != nil); err != nil {
@@ -305,7 +305,7 @@ func (p *parser) entries() ([]*cypherEntry, error) {
 	return all, p.expect("}")
 }
 
-// fields reads what RETURN returns.
+// fields reads the items of RETURN.
 func (p *parser) fields() (*cypherReturn, error) {
 	r := &cypherReturn{star: p.accept("*")}
 	if r.star && !p.accept(",") {

@@ -256,7 +256,7 @@ func (d *jsonDecoder) label(f int, text []byte, at int) (string, *stream.DecodeE
 	return d.strings.get(text), nil
 }
 
-// end is label for that of an edge's end.
+// end is label for the label of an edge's end.
 func (d *jsonDecoder) end(f int, text []byte, at int) (string, *stream.DecodeError) {
 	if d.several {
 		return d.oneOfSeveral(f, text, at)

@@ -11,12 +11,12 @@ import (
 
 // Sink writes records as JSON lines. It implements stream.Sink.
 //
-// A file is locked while the sink is open, and truncated to its committed length before the first batch; so its
-// readers see every record once, but may for a moment see records of a batch that a crash takes back. What lies
-// behind that length can only be of the batch that was in hand: Open tells by Progress.Begun that there is something,
-// and a progress file beside the output names the batch, so that an old copy of a checkpoint is refused
-// (stream.ErrOldCheckpoint) and nothing is cut off. Standard output, pipes and devices cannot be taken back: there a
-// batch that was interrupted is published again as a whole.
+// A file is locked while the sink is open, and truncated to its committed length before the first batch; so its readers
+// see every record once, but may for a moment see records of a batch that a crash takes back. Records behind that
+// length can only be of the batch in progress: Open tells by Progress.Begun that there is something, and a progress
+// file beside the output names the batch, so that an old copy of a checkpoint is refused (stream.ErrOldCheckpoint) and
+// nothing is cut off. Standard output, pipes and devices cannot be taken back: there a batch that was interrupted is
+// published again as a whole.
 type Sink struct {
 	opt                 SinkOptions
 	main, dead, control *output
@@ -224,7 +224,7 @@ func (s *Sink) begin() error {
 	return nil
 }
 
-// keep goes on behind what outputs hold, less a torn line.
+// keep goes on behind the content of outputs, without a torn last line.
 func (s *Sink) keep(outputs ...*output) error {
 	for _, o := range outputs {
 		whole, err := o.wholeLines()

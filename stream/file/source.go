@@ -21,8 +21,8 @@ const Abandoned = math.MaxInt64
 // Source reads files one after the other. It implements stream.Source.
 //
 // A file of a directory is a partition: those that are known by SourceOptions.Known in that order, then all others in
-// the order of their names. Those that were read may go. Standard input and pipes cannot go back: a position in them
-// is only where offsets go on.
+// the order of their names. Files that were read may be removed. Standard input and pipes cannot go back: a position in
+// them only tells at which offset to go on.
 type Source struct {
 	opt   SourceOptions
 	files []string
@@ -38,7 +38,7 @@ type Source struct {
 	failed error // the *DamageError that ended the reading
 	fr     *framer
 	raw    *rawReader // of the open file; nil when it is not compressed
-	lately int        // how many records Read returned last: the next one has room for as many
+	lately int        // number of records that Read returned last: the next one has room for as many
 	header []byte
 	pipe   *pipeReader
 	close  func()
@@ -88,8 +88,8 @@ func (s *Source) Files() []string { return s.files }
 // Source over it has to know.
 func (s *Source) Names() []string { return s.names }
 
-// Progress returns how many bytes of the files, as they are stored, were read, and of how many; total is 0 when that
-// is not known. It is safe to call from any goroutine.
+// Progress returns the number of bytes of the files, as they are stored, that were read, and their total; total is 0
+// when it is not known. It is safe to call from any goroutine.
 func (s *Source) Progress() (done, total int64) { return s.done.Load(), s.total }
 
 // Seek implements stream.Source. Positions are checked against the files when they are opened. Files are read one
@@ -186,7 +186,7 @@ func (s *Source) record(fr frame) stream.Record {
 	}
 }
 
-// stopped tells why Read is to end.
+// stopped returns the reason for which Read is to end.
 func (s *Source) stopped(ctx context.Context) error {
 	select {
 	case <-s.closed:
@@ -285,7 +285,7 @@ func (s *Source) openPath(name string) (*os.File, os.FileInfo, error) {
 	return f, info, err
 }
 
-// openPipe begins to read something that may block. at is where offsets go on.
+// openPipe begins to read an input that may block. at is the offset to go on with.
 func (s *Source) openPipe(ctx context.Context, name string, at int64, f *os.File) error {
 	if s.pipe == nil {
 		s.pipe = &pipeReader{closed: s.closed, ctx: ctx, open: func() (io.Reader, error) {

@@ -8,9 +8,9 @@ import (
 	"motifd/matcher/cpu/internal/program"
 )
 
-// An order may have several Conditions (see program.Order.Variants): some of the rows that a match yields are to meet
-// other ones than the match itself. A search keeps the set of those that what is mapped can still meet, as bits, and
-// ends where none is left.
+// An order may have several Conditions (see program.Order.Variants): a match yields several rows, and some of these
+// must meet other Conditions than the match itself. A search keeps the set of Conditions that the partial match can
+// still meet, as bits, and leaves a branch where none is left.
 
 // begins reports whether the image of the first step, which is mapped, meets the conditions on it.
 func (s *Search) begins() bool {
@@ -36,8 +36,8 @@ func (s *Search) meetVertex(d int, st *program.Step, of uint64) uint64 {
 	return of
 }
 
-// maybePairs reports whether matches of the anchor at hand may hold in both views, so that none or one of their two
-// records is wanted: it is a revised vertex, or with a silence a replaced edge.
+// maybePairs reports whether matches of the current anchor may hold in both views, so that at most one of their two
+// records is wanted: the anchor is a revised vertex, or with a silence a replaced edge.
 func (s *Search) maybePairs() bool {
 	if s.Sign == 0 || s.Silence == nil && s.order.Anchor >= 0 {
 		return false
@@ -68,8 +68,8 @@ func (s *Search) startReading(o *program.Order) {
 	s.held.values = slices.Grow(s.held.values[:0], len(o.Columns))[:len(o.Columns)]
 }
 
-// holds reports whether what step d has mapped, edges included, meets some Conditions as far as it completes them. The
-// step's readings are confined.
+// holds reports whether the images of step d, edges included, meet some Conditions, of which it tests those parts that
+// the step completes. The step's readings are confined.
 func (s *Search) holds(d int, st *program.Step) bool {
 	of := s.readMapped(st, &s.frames[st.Slot].readFrame)
 	return of != 0 && s.meetsRest(d, st, of)
@@ -118,7 +118,7 @@ func (s *Search) readMapped(st *program.Step, f *readFrame) uint64 {
 	return of
 }
 
-// wholeOf returns what a reading reads of a data edge, in the view that is searched.
+// wholeOf returns the value that a reading reads of a data edge, in the searched view.
 func (s *Search) wholeOf(e dyngraph.EdgeIndex, r *program.Reading) (int64, bool) {
 	if s.IsStaged(e) {
 		return s.Whole(e, r.Column)
@@ -126,7 +126,7 @@ func (s *Search) wholeOf(e dyngraph.EdgeIndex, r *program.Reading) (int64, bool)
 	return s.held.columns[r.Value].Of(e)
 }
 
-// confined returns the interval that limits leave, from the edges that are mapped.
+// confined returns the interval of values that limits leave, given the edges that are mapped.
 func (s *Search) confined(limits []program.Limit) program.Range {
 	r := program.Everything
 	for i := range limits {
@@ -135,7 +135,7 @@ func (s *Search) confined(limits []program.Limit) program.Range {
 	return r
 }
 
-// areConsistent returns those of some Conditions by which the edges that a step maps confine each other as they do.
+// areConsistent returns those of some Conditions whose limits between the edges of one step are met.
 func (s *Search) areConsistent(st *program.Step, of uint64) uint64 {
 	for i := range st.Readings {
 		r := &st.Readings[i]
@@ -216,7 +216,7 @@ func (s *Search) fits(st *program.Step, f *frame, k, i int, of uint64) uint64 {
 	return of
 }
 
-// valueOf returns what reading k of a simple step reads of candidate i.
+// valueOf returns the value that reading k of a simple step reads of candidate i.
 func (s *Search) valueOf(st *program.Step, f *frame, k, i int) (int64, bool) {
 	r := &st.Readings[k]
 	e := f.ent[r.Back][i]

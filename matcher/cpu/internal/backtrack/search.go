@@ -55,10 +55,10 @@ type Search struct {
 	// special tells that extendSpecial is asked first: the search jumps, or is profiled.
 	special bool
 	profile profiler
-	failed  uint32                      // steps on which it depends that what was extended last has no match
+	failed  uint32                      // steps on which the failure of the last extension depends
 	fails   [matcher.MaxVertices]uint32 // by step that is not simple: likewise, for its images so far
-	// Silence is the request's. pairs tells that matches of the anchor at hand may hold in both views, and have to be
-	// looked at one by one.
+	// Silence is the request's. pairs tells that matches of the current anchor may hold in both views, and must be
+	// tested one by one.
 	Silence     *matcher.Silence
 	pairs       bool
 	Cap         *Cap                            // of the group, or the request; nil when its rows are not capped
@@ -69,7 +69,7 @@ type Search struct {
 	valueOrders valueOrders
 }
 
-// NextRequest makes the search ready for another request of the same Search. What it remembers of the graph holds on.
+// NextRequest makes the search ready for another request of the same Search. Its caches of the graph stay valid.
 func (s *Search) NextRequest(mode matcher.Want) {
 	s.mode, s.Found, s.many, s.Out, s.Witness, s.Cap, s.Silence = mode, 0, matcher.Count{}, nil, nil, nil, nil
 	s.Worker.Begin()
@@ -138,8 +138,8 @@ func (s *Search) FromRoot(o *program.Order, which dyngraph.Which, v dyngraph.Ver
 	s.fromRoot(v)
 }
 
-// RootDone returns about what part of the last root's search was done before the search was stopped: by how far each
-// step came among its candidates. Steps that were not begun again since the one before went on have little weight.
+// RootDone estimates the part of the last root's search that was done before the search was stopped, by how far each
+// step came among its candidates. A step that was not begun again since the step before it went on has little weight.
 func (s *Search) RootDone() (part float64) {
 	weight := 1.0
 	for d := 1; d < len(s.order.Steps) && weight > 1e-9; d++ {
@@ -160,7 +160,7 @@ func (s *Search) fromRoot(v dyngraph.VertexID) {
 	}
 }
 
-// matches returns how many matches the search has found.
+// matches returns the number of matches that the search has found.
 func (s *Search) matches() uint64 {
 	if s.mode == matcher.WantRows && s.Out != nil {
 		return s.Out.Count()
@@ -168,7 +168,7 @@ func (s *Search) matches() uint64 {
 	return s.Found + s.many.Lo
 }
 
-// Counted returns how many matches were found, when they are counted.
+// Counted returns the number of matches that were found, when they are counted.
 func (s *Search) Counted() matcher.Count { return s.many.Add(matcher.CountOf(s.Found)) }
 
 // mostFound is the most that Found may have after an addition of many matches at once, and the most that one such

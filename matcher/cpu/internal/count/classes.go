@@ -189,7 +189,7 @@ func (t *filter) same(o *filter) bool {
 	return t.test == o.test && slices.Equal(t.moreTests, o.moreTests)
 }
 
-// seeAlike reports whether two edges of the same kind see the same of what the batch changes.
+// seeAlike reports whether two edges of the same kind see the same ones of the batch's changed edges.
 func (c *Counter) seeAlike(a, b *Edge) bool {
 	if a.Multi == nil {
 		return (a.rank < c.rank) == (b.rank < c.rank)
@@ -254,7 +254,7 @@ func (x *classCounter) group() {
 	slices.SortStableFunc(x.groups, func(a, b candidateGroup) int { return cmp.Compare(a.size, b.size) })
 }
 
-// appendCount appends a number so that no other begins like it: its 16 bytes and whether there are more.
+// appendCount appends a number in a prefix-free code: its 16 bytes, and whether there are more.
 func appendCount(to []byte, n matcher.Count) []byte {
 	to = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(to, n.Lo), n.Hi)
 	if !n.IsWide() {

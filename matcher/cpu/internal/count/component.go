@@ -243,7 +243,7 @@ func (e *Edge) addRanks(to *edgeSet) {
 //
 // Connected parts that may share images are separated by eliminating the cheapest part; the others are then components
 // of their own. Within a part, the block with the most edges to the separator comes first, then the block that leaves
-// components with the smallest separators, because counts for one or two images recur, then the block with the most
+// components with the smallest separators, because counts by one or two images recur, then the block with the most
 // edges.
 func (ps *quotientComponents) chooseNext(p *component) {
 	q, mask := ps.q, p.mask
@@ -300,8 +300,8 @@ func (ps *quotientComponents) restOf(p *component) []*component {
 	return p.rest
 }
 
-// growth tells how many images a block has to expect for each mapping of the blocks outside of a set, by numbers of
-// candidates and of pairs: in eighths of powers of two.
+// growth returns the expected number of images of a block for each mapping of the blocks outside of a set, by numbers
+// of candidates and of pairs, as a binary logarithm in eighths.
 func (ps *quotientComponents) growth(v int, mask uint32) int {
 	s, q := ps.of.plan, ps.q
 	edges := s.Pattern.Query.Edges
@@ -322,7 +322,7 @@ func (ps *quotientComponents) growth(v int, mask uint32) int {
 	return int(8 * max(g, leastLog))
 }
 
-// leastLog bounds the logarithms of what is next to nothing.
+// leastLog bounds the logarithms of numbers next to 0.
 const leastLog = -30
 
 // textOf returns a text that is equal for equal components of different quotients: the same blocks, with the same edges

@@ -14,12 +14,12 @@ import (
 
 // Counter counts the matches of plans without enumerating them. Each worker has one.
 //
-// What remains of a quotient, once some blocks are mapped, falls apart into components whose counts multiply. The count
-// of a component depends on the images of its separator, and is memoized by them.
+// Once some blocks of a quotient are mapped, the rest falls apart into components whose counts multiply. The count of a
+// component depends on the images of its separator, and is memoized by them.
 //
 // When the vertices of the pattern are kept apart instead, the count of a component is corrected by inclusion and
-// exclusion over the ways in which its vertices meet vertices mapped before. Mostly there are none, as few vertices are
-// joined to the right neighbours.
+// exclusion over the ways in which its vertices meet vertices mapped before. Mostly there are none, since few mapped
+// vertices have the neighbours that a vertex of the component needs.
 type Counter struct {
 	worker   *work.Worker
 	Strategy Strategy    // for tests: Auto, or a strategy that is used wherever it can be
@@ -70,7 +70,7 @@ func (c *Counter) Attach(w *work.Worker, g *dyngraph.Graph, f candidates.Source)
 	c.Read(f)
 }
 
-// Read makes the counter read other candidate bits of the same graph. What it remembers holds for one Source alone.
+// Read makes the counter read other candidate bits of the same graph. Its memo is valid for one Source alone.
 func (c *Counter) Read(f candidates.Source) {
 	if c.source == f {
 		return
@@ -80,7 +80,7 @@ func (c *Counter) Read(f candidates.Source) {
 	clear(c.tested)
 }
 
-// Detach drops what may not outlive the search.
+// Detach drops references that may not outlive the search.
 func (c *Counter) Detach() { c.index, c.elsewhere, c.source = nil, nil, nil }
 
 // Start makes the counter ready to count a plan with an index that has the plan's wildcards. elsewhere is nil,
@@ -249,8 +249,8 @@ func (c *Counter) compute(p *component) matcher.Count {
 	return c.eliminate(p)
 }
 
-// version numbers what the edges of a component see: those of a lower rank than the anchor's only what both graphs
-// have, the others all. Counts that ignore candidate bits have versions of their own.
+// version numbers the sets of data edges that the edges of a component see: edges of a lower rank than the anchor's see
+// only those of both graphs, the others see all. Counts that ignore candidate bits have versions of their own.
 func (c *Counter) version(p *component) uint32 {
 	n := p.ranks.below(c.rank)
 	if c.elsewhere != nil {
@@ -276,7 +276,7 @@ func (c *Counter) countHits(p *component, others uint32, taken uint32) matcher.C
 			continue
 		}
 		c.image[u], c.mapped = c.image[x], mapped|1<<u
-		// Mappings with u on x: those that hit nothing more of the others, and those that do.
+		// Mappings with u on x: those that hit no other one of the others, and those that do.
 		n := c.product(c.part.split(p.mask &^ taken &^ (1 << u)))
 		total = total.Add(often.Mul(n.Sub(c.countHits(p, others, taken|1<<u))))
 		c.mapped = mapped
@@ -284,7 +284,7 @@ func (c *Counter) countHits(p *component, others uint32, taken uint32) matcher.C
 	return total
 }
 
-// waysToFit returns how often data vertex w can be the image of u beside what is mapped.
+// waysToFit returns the number of ways in which data vertex w can be the image of u, given the mapped vertices.
 func (c *Counter) waysToFit(u int, w dyngraph.VertexID) matcher.Count {
 	if !c.worker.Step() || !c.fits(&c.q.filters[u], w) {
 		return matcher.Count{}

@@ -34,8 +34,8 @@ type Order struct {
 	// (see CompileTogether); Parent is the one that this one goes on from. nil otherwise.
 	Branches []*Order
 	Parent   *Order
-	// Wide is the number of columns of a row of a prefix tree; 0 for the plan's. First is the first of the orders that
-	// the steps are of: what they map is called as in its plan.
+	// Wide is the number of columns of a row of a prefix tree; 0 for the plan's. First is the first order of the tree:
+	// its plan gives the names of the elements that the steps map.
 	Wide  int
 	First *First
 	// Forms are the rows that a match yields. Where there are Variants, each has some of them.
@@ -59,8 +59,8 @@ type Step struct {
 	Test    candidates.Test
 	OrTests []candidates.Test // alternatives to Test, where members of a class differ
 	Back    []BackEdge
-	// Joined is the set of earlier steps that Back leads to, bit i for step i. Apart is that of MustDiffer, of Less and
-	// of the steps that map BackEdge.Earlier.
+	// Joined is the set of earlier steps that Back leads to, bit i for step i. Apart is the set of those in MustDiffer
+	// and in Less, and of those that map BackEdge.Earlier.
 	Joined, Apart uint32
 	// MustDiffer are the earlier steps whose image this step's must be compared with for injectivity.
 	MustDiffer []int
@@ -68,8 +68,8 @@ type Step struct {
 	// these have one label and one direction, and are compared with no other edge. The list of a step with one back
 	// edge repeats a neighbour for each parallel edge; with several, the graph has no parallel edges of their labels.
 	Simple bool
-	// HasOwn tells that some back edges have a test. Tested tells that the step tests what it has mapped: it has
-	// Readings, or MapsFirst, which tells of conditions on its vertex or others that need it mapped.
+	// HasOwn tells that some back edges have a test. Tested tells that the step tests its images: it has Readings, or
+	// MapsFirst. MapsFirst tells of conditions, on its vertex or others, that are tested once it is mapped.
 	HasOwn, Tested, MapsFirst bool
 	Prior                     int // one more than the last step before that is Tested; 0 for none
 	Readings                  []Reading
@@ -89,13 +89,13 @@ type BackEdge struct {
 	Dir     dyngraph.Dir // as the earlier vertex sees the edge
 	Either  bool         // in either direction
 	ListKey int          // number of the key of the neighbor lists; simple steps only
-	// Labels are those of its images that are read one after the other; nil for any label.
+	// Labels are the labels of its images, whose ranges are read one after the other; nil for any label.
 	Labels        []dyngraph.LabelID
 	NeighborLabel dyngraph.LabelID
 	Epoch         EpochKey     // of the neighbor lists
 	Test          *truths.Test // of a data edge alone; nil if there is none
-	// Earlier are the pattern edges whose images this one's must be compared with that are mapped by earlier steps, the
-	// anchor included. Beside are those that the same step maps before it.
+	// Earlier and Beside are the pattern edges with whose images this one's must be compared: Earlier those that
+	// earlier steps map, the anchor included; Beside those that the same step maps before it.
 	Earlier, Beside []int
 	// Shares tells that it may have the anchor's image: it comes behind the anchor in a homomorphism.
 	Shares bool
