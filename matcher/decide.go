@@ -56,7 +56,7 @@ func (w *work) note(x *Decision) {
 	}
 }
 
-// over answers a backend that leaves a group out because it is beyond a limit.
+// over decides what to do when a backend leaves a group out because it is beyond a limit.
 func (s *stepper) over(w *work, sign dyngraph.Sign, order uint32, cause Cause) (stop bool, err error) {
 	if x := w.suspended; x != nil && x.Sign == sign &&
 		order >= x.Order { // it was stopped in front of the group, or inside
@@ -88,17 +88,17 @@ func (s *stepper) over(w *work, sign dyngraph.Sign, order uint32, cause Cause) (
 	return x.Action != Skip, s.flushNotices(sign, order, w.state.Query)
 }
 
-// voidsMore reports whether the notices of a decision about negatives would void matches that hold still: those that
-// map a pattern vertex to a revised vertex by which they do not end. Nothing would announce these anew.
+// voidsMore reports whether the notices of a decision about negatives would void matches that still hold: matches that
+// map a pattern vertex to the revised vertex but do not end by its revision. Nothing would announce these anew.
 func (s *stepper) voidsMore(w *work, x *Decision) bool {
 	last := int(x.Order)
 	switch {
 	case x.Sign != dyngraph.Deleted || x.Action == Suspend:
 		return false
-	case w.state.Query.Groups != nil: // the anchor may be none of what the matches hold
+	case w.state.Query.Groups != nil: // the anchor may be no element of the matches
 		return true
 	case len(w.state.Query.Negations) > 0 && (x.Action == SkipRest || s.d.Net[x.Order].Sign != x.Sign):
-		return true // what blocks a match is not part of it: no notice can name the matches that end
+		return true // a blocker is not part of the match that it blocks: no notice can name the matches that end
 	case x.Action == SkipRest:
 		last = len(s.d.Net) - 1
 	}
@@ -111,7 +111,7 @@ func (s *stepper) voidsMore(w *work, x *Decision) bool {
 	return false
 }
 
-// room returns how many of the next n rows of a group decisions leave.
+// room returns the number of the next n rows of a group that decisions leave.
 func (w *work) room(sign dyngraph.Sign, order uint32, n int) int {
 	if kept, cut := w.kept[groupOf{sign, order}]; cut {
 		n = int(min(uint64(n), kept-min(kept, w.rows)))
@@ -126,8 +126,8 @@ func (w *work) room(sign dyngraph.Sign, order uint32, n int) int {
 	return int(min(uint64(n), x.Kept-w.rows))
 }
 
-// leave suspends the queries that are to be, behind all records of the batch: nothing was searched for them, or all
-// that was found is published already.
+// leave suspends the queries that are to be suspended behind all records of the batch: nothing was searched for them,
+// or all of their matches are published already.
 func (s *stepper) leave() error {
 	for i := range s.work {
 		w := &s.work[i]
@@ -153,7 +153,7 @@ func (s *stepper) leave() error {
 	return nil
 }
 
-// ordered reports whether somebody's request to suspend the query has been decided about.
+// ordered reports whether an operator's request to suspend the query has been decided.
 func (w *work) ordered() bool {
 	return slices.ContainsFunc(w.decisions, func(x Decision) bool { return x.Cause == CauseOperator })
 }
@@ -168,7 +168,7 @@ func (w *work) decided(sign dyngraph.Sign, snapshot bool, action Action) *Decisi
 	return nil
 }
 
-// limits restricts a request to what decisions have left of it.
+// limit restricts a request to the part that decisions leave of it.
 func (w *work) limit(req *Request, sign dyngraph.Sign) {
 	for i := range w.decisions {
 		x := &w.decisions[i]
@@ -199,7 +199,7 @@ type notice struct {
 	Notice
 }
 
-// notices returns what a decision about matches has the output say, in the order of anchors.
+// notices returns the notices of a decision about matches, in the order of anchors.
 func (s *stepper) notices(w *work, x *Decision) []notice {
 	n := notice{w: w, order: x.Order, anchor: true, behind: x.Kept > 0, Notice: Notice{Cause: x.Cause}}
 	switch {
@@ -241,7 +241,7 @@ func mayHold(p *Plan, view dyngraph.View, n *dyngraph.NetEdge) bool {
 	return false
 }
 
-// collectNotices lists what the decisions about matches of a sign, which are to be obeyed, have the output say.
+// collectNotices lists the notices of logged decisions about matches of a sign.
 func (s *stepper) collectNotices(sign dyngraph.Sign) {
 	s.pending = s.pending[:0]
 	for i := range s.work {
@@ -316,7 +316,7 @@ func (s *stepper) put(w *work, ev *Event) error {
 	return s.send(ev)
 }
 
-// view returns the view that shows what a sign is about.
+// view returns the view that has the matches of a sign.
 func (s *stepper) view(sign dyngraph.Sign) dyngraph.View {
 	if sign == dyngraph.Deleted {
 		return s.e.g.View(dyngraph.Old)

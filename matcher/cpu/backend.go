@@ -35,9 +35,9 @@ type Options struct {
 	// waits, and parts of a group that is not the next go to TempFiles. 0 is 64 MiB. A search holds at most Threads
 	// times GroupMemory and half of it for sorting, QueueMemory, and GroupMemory more for what was merged ahead.
 	QueueMemory int
-	// Lazy leaves what counting needs of the whole graph, an index and maintained views, to Ready or the first search
-	// that counts, since another backend may answer all. Otherwise it is made when the first batch that changes an edge
-	// is staged and some query asks for counts.
+	// Lazy delays the structures that counting needs of the whole graph, an index and maintained views, until Ready or
+	// the first search that counts: another backend may answer all counts. Otherwise they are made when the first batch
+	// that changes an edge is staged and some query asks for counts.
 	Lazy bool
 	// Filter holds the candidate bits. This backend alone changes it, in Load, Prepare, Stage, Commit and Abort;
 	// another backend over the same graph may read it in between. nil is one of its own.
@@ -87,8 +87,7 @@ type Backend struct {
 	asks    []asks   // by request of the search at hand, until rows are searched
 	totals  *totals  // kept between searches
 	nets    program.NetEdges
-	// phase tells the phases apart in which graphs change: the staged batch's deletions are an even one, its insertions
-	// the next.
+	// phase numbers the phases of batches: a batch's deletions are an even one, its insertions the next.
 	phase, read uint64
 	counted     uint64 // the last batch in which something was counted
 	views       ivm.Views
@@ -130,7 +129,7 @@ func (b *Backend) Capabilities() matcher.Capabilities {
 	return matcher.Capabilities{Concern: b.Concern, TellProgress: b.TellProgress}
 }
 
-// TellProgress sets whom searches tell how far they have come.
+// TellProgress sets the Progress to which searches report.
 func (b *Backend) TellProgress(p *matcher.Progress) { b.progress = p }
 
 // forget drops all caches but those of counting plans.
@@ -142,7 +141,7 @@ func (b *Backend) forget() {
 	b.neighbors.Drop()
 }
 
-// outdate outdates what the staged batch changes of what workers have found.
+// outdate outdates the parts of workers' caches that the staged batch changes.
 func (b *Backend) outdate() {
 	b.neighbors.Outdate(b.g, b.delta, b.filter.Changed(), b.columns)
 }
@@ -155,8 +154,8 @@ type compiled struct {
 	// rows and count are by anchored order; rows is nil where another order finds its matches.
 	rows, count []*program.Order
 	revised     []revisedOrder // as matcher.Plan.Revised
-	// each are orders, by anchored order, along which batches are counted match by match though they could be counted
-	// without; nil where they are not. A match counts for all of its automorphic images.
+	// each are the orders, by anchored order, of a plan that is counted match by match though it could be counted
+	// without; nil for other plans. A match counts for all of its automorphic images.
 	each       []*program.Order
 	reprieves  uint        // how often an enumeration took long, but counting would have taken longer
 	countPlan  *count.Plan // nil when counting must enumerate, as with conditions between elements
@@ -335,7 +334,7 @@ func (b *Backend) Abort() error {
 	return nil
 }
 
-// end outdates what was built while the batch was staged.
+// end outdates the lists that were built while the batch was staged.
 func (b *Backend) end(committed bool) {
 	if b.delta != nil {
 		if b.index != nil && !b.index.End(b.delta, committed) {
@@ -351,9 +350,9 @@ func (b *Backend) end(committed bool) {
 // Close implements matcher.Backend.
 func (b *Backend) Close() error { return nil }
 
-// Ready makes what a search of the staged batch needs, if some request is for a count and it is not there: an index of
-// the graph, which follows it when it is asked for, and the maintained views. Search does so itself; a caller that
-// measures searches calls Ready before.
+// Ready makes the structures that counts of the staged batch need, if some request is for a count and they are not
+// there: an index of the graph, which is updated when it is used, and the maintained views. Search does so itself; a
+// caller that measures searches calls Ready before.
 func (b *Backend) Ready(reqs []matcher.Request) {
 	if b.sums(reqs) {
 		b.ready(reqs)
@@ -365,7 +364,7 @@ func (b *Backend) ready(reqs []matcher.Request) {
 	b.buildViews(reqs)
 }
 
-// sums reports whether some request needs what Ready makes.
+// sums reports whether some request needs the structures that Ready makes.
 func (b *Backend) sums(reqs []matcher.Request) bool {
 	return slices.ContainsFunc(reqs, func(r matcher.Request) bool {
 		c := b.plans[r.Plan]
@@ -373,8 +372,8 @@ func (b *Backend) sums(reqs []matcher.Request) bool {
 	})
 }
 
-// Behind tells how much Ready has to do for requests, in entries of the index, and how much of that is the staged
-// batch's, whose net edges are entered.
+// Behind returns the work of Ready for requests, in entries of the index (all), and the part of it for the staged
+// batch's net edges (own).
 func (b *Backend) Behind(reqs []matcher.Request) (all, own uint64) {
 	if !b.sums(reqs) {
 		return 0, 0

@@ -42,9 +42,9 @@ type batch struct {
 	counted  map[string]group // groups of a stage that have fewer keys than the query, by view and keys
 	lengths  []*batch         // itself and, with the same keys, those of program.others
 	revising bool             // the batch revises vertices
-	// stateless has no state used: vertices are revised that matter to the query.
+	// stateless tells that no state is used, because vertices are revised that matter to the query.
 	stateless bool
-	// sums, distinct and collects tell what the aggregates need of the rows of a hub.
+	// sums, distinct and collects tell which totals of a hub's rows the aggregates need.
 	sums, distinct, collects bool
 }
 
@@ -88,7 +88,7 @@ func newBatch(x *program, g *dyngraph.Graph, d *dyngraph.Delta, w *residual.Work
 	return b
 }
 
-// prepareHubs finds out whether state may be used, and what of it.
+// prepareHubs finds out whether state may be used, and which parts of it.
 func (b *batch) prepareHubs() {
 	for _, r := range b.delta.Revised {
 		for u := range b.x.g.Vertices {
@@ -275,8 +275,8 @@ func (b *batch) revised(v uint32, which dyngraph.Which) (uint32, bool) {
 	return r.New, true
 }
 
-// anchor returns the order of what makes or breaks a match: its own changes or, without any, those of its rows in
-// either view (DESIGN S19, S24).
+// anchor returns the order of the change that makes or breaks a match: one of its own changes or, without any, one of
+// its rows' in either view (DESIGN S19, S24).
 func (b *batch) anchor(sign dyngraph.Sign, keys []uint32, before, after *group) uint32 {
 	which := dyngraph.New
 	if sign == dyngraph.Deleted {

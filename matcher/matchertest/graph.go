@@ -88,7 +88,7 @@ func (g *Graph) edgeKey(u *dyngraph.Update) edgeKey {
 	return k
 }
 
-// Apply applies one update, or refuses it and leaves the graph in a state of no use.
+// apply applies one update. If it refuses the update, the graph is unusable afterwards.
 func (g *Graph) apply(u *dyngraph.Update) error {
 	switch u.Op {
 	case dyngraph.InsertEdge:

@@ -161,7 +161,7 @@ func (p *cypherBuilder) node(n *cypherNode) (int, error) {
 	return v, nil
 }
 
-// otherLabels refuses a second mention of a vertex with labels that the first has not.
+// otherLabels refuses a second mention of a vertex with labels that the first one does not have.
 func (p *cypherBuilder) otherLabels(n *cypherNode, v int, labels condition.Labels) error {
 	plain := func(s string) string { return s }
 	why := "a vertex has one label"
@@ -180,7 +180,8 @@ func (p *cypherBuilder) otherLabels(n *cypherNode, v int, labels condition.Label
 	)
 }
 
-// alternatives returns what a query holds of a label expression, and notes the first one that is more than that.
+// alternatives returns a label expression as a query stores it: one label, or alternatives. It notes the first
+// expression that is more than that.
 func (p *cypherBuilder) alternatives(l *cypherLabels, labels condition.Labels, edge bool) (label string,
 	anyOf []string) {
 	if label, ok := labels.Single(); ok {
@@ -202,7 +203,7 @@ func (p *cypherBuilder) alternatives(l *cypherLabels, labels condition.Labels, e
 	return "", anyOf
 }
 
-// labelConditions returns what vertices demand of their labels where they may have several.
+// labelConditions returns the conditions on the labels of vertices, where vertices may have several.
 func (p *cypherBuilder) labelConditions() (all []*condition.Condition) {
 	for v, labels := range p.vertexLabels {
 		if p.several && labels != nil {
@@ -255,7 +256,7 @@ func (p *cypherBuilder) hop(h *cypherHop, from, to int) error {
 	return p.addEdge(where, e)
 }
 
-// newEdge checks that nothing has the name of a new edge, and gives it to the edge.
+// newEdge checks that the name of a new edge is free, and gives it to the edge.
 func (p *cypherBuilder) newEdge(where position, name string) error {
 	if v, ok := p.vertexOf[name]; ok {
 		first := p.vertexAt[v]

@@ -113,7 +113,7 @@ type stageEnd struct {
 	keys                  []int
 }
 
-// entriesOf returns how many conditions property maps make.
+// entriesOf returns the number of conditions that property maps make.
 func entriesOf(maps []elementMap) (n int) {
 	for _, m := range maps {
 		n += len(m.entries)
@@ -191,7 +191,7 @@ func (p *stageBuilder) stage(ast *cypherStage, exprs []*condition.Expr) ([]*cond
 	return append(more, ast.with.where), nil
 }
 
-// items resolves what WITH lists.
+// items resolves the items of WITH.
 func (p *stageBuilder) items(s *matcher.Stage, ast *cypherStage) (more []*condition.Expr, err error) {
 	carried := make(map[string]bool)
 	taken := make(map[string]bool)
@@ -259,7 +259,8 @@ func (p *stageBuilder) inScope(e *condition.Expr) (err error) {
 	return err
 }
 
-// visible reports whether the stage in hand may read an element: it mentions it, or it is a key of the stage before.
+// visible reports whether the current stage may read an element: it mentions the element, or the element is a key of
+// the stage before.
 func (p *stageBuilder) visible(name string) bool {
 	ref := p.elements.Elements[name].Ref
 	var keys matcher.Stage

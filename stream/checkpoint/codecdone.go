@@ -13,7 +13,7 @@ import (
 	"motifd/stream"
 )
 
-// done is the last part of a log entry: what the batch did, and what undoing it needs beside the effect.
+// done is the last part of a log entry: the results of the batch, and the data that undoing it needs beside the effect.
 type done struct {
 	effect dyngraph.Effect
 	report *stream.BatchReport

@@ -14,13 +14,14 @@ import (
 // saturated, because a saturated count cannot be decremented. While a batch is staged a bit is the old one OR the new
 // one, so that it holds for the searches of both phases.
 //
-// A batch costs work for the counts that it changes and the classes for which a changed count matters, whatever
-// the number of classes; a class costs work for the vertices of its label.
+// The cost of a batch depends on the counts that it changes and on the classes for which a changed count matters, not
+// on the number of classes. The cost of a new class depends on the number of vertices of its label.
 //
 // A Filter has one owner; between Stage and Commit or Abort any number of goroutines may read Bits.
 type Filter struct {
-	// Whole has plans for whole graphs alone (Planner.Static) get classes and bits, too. Otherwise they have what a
-	// candidate space is made from: Each, MayFit, AtMost and the tests of vertices and edges; and they are not dormant.
+	// Whole has plans for whole graphs alone (Planner.Static) get classes and bits, too. Otherwise only the methods
+	// from which a candidate space is made serve them (Each, MayFit, AtMost and the tests of vertices and edges), and
+	// they are not dormant.
 	Whole bool
 
 	g       *dyngraph.Graph
@@ -194,8 +195,8 @@ func (f *Filter) add(plans []*matcher.Plan) {
 	f.keep(kept)
 }
 
-// fits reports whether a vertex, in its row of the class's table, fits a class in the graph that the counts are of:
-// that of a view.
+// fits reports whether a vertex, in its row of the class's table, fits a class in the graph of the counts, which is
+// that of view w.
 func (f *Filter) fits(w dyngraph.Which, v dyngraph.VertexID, row uint32, c *class) bool {
 	return c.table.satisfied(row, c.asks) && (c.own == nil || c.own.Passes(f.truths.OfVertexIn(w, v))) &&
 		(c.table != f.any || matcher.LabelFits(c.Label, f.g.View(dyngraph.New).Label(v)))

@@ -21,13 +21,13 @@ import (
 	"motifd/stream/kafka/internal/recordbatch"
 )
 
-// The engine of the embedded log does not carry transactions over the death of its process: it hides the records of
-// those that were open, but writes no marker that ends them, so that the next transaction of the same producer ends
-// them, too, as the log is read again after another death. And a transaction's markers are written one partition
-// after the other, so that it can be committed in one and open in the next. So what was open is ended here, before
-// anybody can connect: committed if that had begun, else aborted.
+// The engine of the embedded log does not carry transactions over the death of its process. It hides the records of
+// open transactions, but writes no marker that ends them. So after another death, when the log is read again, the next
+// transaction of the same producer ends them, too. And a transaction's markers are written one partition after the
+// other, so that it can be committed in one and open in the next. So open transactions are ended here, before anybody
+// can connect: by a commit if that had begun, else by an abort.
 
-// commitLog says, for recoverTransactions, of which transaction the commit was begun last. It is there while the log
+// commitLog names, for recoverTransactions, the transaction whose commit was begun last. The file exists while the log
 // is open.
 type commitLog struct {
 	f    *os.File
@@ -63,7 +63,7 @@ func openCommitLog(dir string, sync bool) (l *commitLog, last producerEpoch, cle
 	return l, last, clean, nil
 }
 
-// write notes whose commit begins; nobody's when it is over.
+// write notes the producer whose commit begins; no producer when it is over.
 func (l *commitLog) write(p producerEpoch) error {
 	if _, err := l.f.WriteAt([]byte(p.String()), 0); err != nil {
 		return err
@@ -120,8 +120,8 @@ type openTransaction struct {
 	producer  producerEpoch
 }
 
-// recoverTransactions ends the transactions that were open when the process died that had the log in dir open. With
-// sync, their ends are durable before the commitLog is told that nobody's commit has begun.
+// recoverTransactions ends the transactions that were open when the process with the log in dir died. With sync, their
+// ends are durable before the commitLog notes that no commit has begun.
 func recoverTransactions(dir string, sync bool, last producerEpoch) error {
 	data := filepath.Join(dir, "data")
 	parts, err := entries(filepath.Join(data, "partitions"),
@@ -164,12 +164,13 @@ func recoverTransactions(dir string, sync bool, last producerEpoch) error {
 	return nil
 }
 
-// indexEntry is the size of what the engine keeps of a batch beside it.
+// indexEntry is the size of a batch's entry in the engine's index.
 const indexEntry = 15
 
-// recoverPartition returns what is open in a partition. A batch that was written but not its entry in the index, so
-// that it was not acknowledged, is cut off: the entries after it would be taken for those of others. Of a partition
-// with transactions the snapshot is removed, which may take one for aborted; without, the engine goes by the markers.
+// recoverPartition returns the open transactions of a partition. A batch without an entry in the index, which was
+// written but not acknowledged, is cut off: otherwise later entries would be taken for those of other batches. If the
+// partition has transactions, its snapshot is removed, since it may show one as aborted; without it the engine reads
+// the markers.
 func recoverPartition(part string) (open []openTransaction, err error) {
 	topic, number, ok := cutLast(filepath.Base(part), "-")
 	n, err := strconv.ParseInt(number, 10, 32)
@@ -213,7 +214,7 @@ func recoverPartition(part string) (open []openTransaction, err error) {
 		for ; indexed > 0; indexed-- {
 			b, after, ok, err := recordbatch.Next(rest)
 			if err != nil || !ok {
-				break // torn: the engine cuts it off, as it does what does not match its checksum
+				break // torn: the engine cuts it off, like a batch that does not match its checksum
 			}
 			switch rest = after; {
 			case b.Control():

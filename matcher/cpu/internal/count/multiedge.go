@@ -13,13 +13,13 @@ import (
 	"motifd/matcher/internal/truths"
 )
 
-// A pattern edge is part of a multi-edge if it may have several images between two data vertices, since it takes any
-// label, alternatives of labels or either direction, or the graph has parallel edges of its label, or if a parallel
-// pattern edge may take the same image. Such edges are counted in sets: those of a set lie between the same two pattern
-// vertices and compete for data edges, those of different sets never do. The multiplicity of a set for two data
-// vertices is the number of ways to map its edges to different data edges between them.
+// A pattern edge is part of a multi-edge if it may have several images between two data vertices: because it takes any
+// label, alternatives of labels or either direction, or because the graph has parallel edges of its label. It is also
+// part of one if a parallel pattern edge may take the same image. Such edges are counted in sets: those of a set lie
+// between the same two pattern vertices and compete for data edges, those of different sets never do. The multiplicity
+// of a set for two data vertices is the number of ways to map its edges to different data edges between them.
 
-// MultiEdge is the sets that lie between two blocks of a quotient and ask for the same labels and directions. Their
+// MultiEdge holds the sets that lie between two blocks of a quotient and need the same labels and directions. Their
 // multiplicities multiply, since homomorphisms map each pattern edge independently; only parallel edges of the pattern
 // must differ.
 type MultiEdge struct {
@@ -124,7 +124,7 @@ func (b *MemberEdge) isAlike(o *MemberEdge) bool {
 	return b.label == o.label && b.Dirs == o.Dirs && slices.Equal(b.tests, o.tests)
 }
 
-// multiKind returns the index of what a set asks for.
+// multiKind returns the number of the kind of edges that a set needs.
 func (s *Plan) multiKind(set []MemberEdge) int {
 	var key []byte
 	for _, b := range set {
@@ -180,7 +180,7 @@ func (s *Plan) addMultiEdge(q *Quotient, b *partition, set []int, v, other int) 
 	}
 }
 
-// code identifies what edges of a quotient ask for, beside their ends.
+// code identifies the kind of edges that an edge of a quotient needs, without its ends.
 func (e *Edge) code() uint64 {
 	if e.Multi != nil {
 		return 1<<63 | uint64(e.Multi.kinds)<<8 | uint64(len(e.Multi.Sets))
@@ -332,7 +332,7 @@ func (c *Counter) entriesTo(x dyngraph.VertexID, e *Edge, w dyngraph.VertexID) (
 	return ent[from:end], check
 }
 
-// edgeWays returns how often an edge joins data vertex w to the image of its other end.
+// edgeWays returns the number of ways in which an edge joins data vertex w to the image of its other end.
 func (c *Counter) edgeWays(e *Edge, w dyngraph.VertexID) matcher.Count {
 	x := c.image[e.From]
 	ent, check := c.entriesTo(x, e, w)
@@ -347,7 +347,7 @@ func (c *Counter) edgeWays(e *Edge, w dyngraph.VertexID) matcher.Count {
 	return matcher.CountOf(1)
 }
 
-// weighted is data vertices, ascending, with how often each counts.
+// weighted is a list of data vertices, ascending, with the number of times that each counts.
 type weighted struct {
 	nbr  []dyngraph.VertexID
 	ways []matcher.Count

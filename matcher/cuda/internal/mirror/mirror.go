@@ -226,8 +226,8 @@ func (m *Mirror) bounds() bounds {
 	return bounds{vertices: int(m.g.IDBound()), labels: m.g.Labels(), layers: m.above.bits, edges: int(m.g.EdgeBound())}
 }
 
-// Layers returns how many bits of a label on the device tell parallel edges apart: the label of an edge is that of the
-// graph, times 2^Layers, plus its layer. CatchUp may change it.
+// Layers returns the number of bits of a label on the device that tell parallel edges apart: the label of an edge is
+// that of the graph, times 2^Layers, plus its layer. CatchUp may change it.
 func (m *Mirror) Layers() int { return m.above.bits }
 
 // load copies all entries, including those of the staged batch. update then sends the staged batch itself.
@@ -412,7 +412,7 @@ func (m *Mirror) Graph() kernels.Graph {
 // Slots returns the number of slots in the array, which is an upper bound of any number of neighbours.
 func (m *Mirror) Slots() int { return m.edges.now.leaves * kernels.LeafSlots }
 
-// Behind estimates how many bytes the mirror is behind the graph, and how many of these (own) are of the staged batch.
+// Behind estimates the bytes that the mirror lacks of the graph, and those of them (own) that are of the staged batch.
 // An update that Stage has queued is included, because the search that follows is charged for it. Behind is called for
 // every batch, even if the device is never used, so it must be cheap.
 func (m *Mirror) Behind(d *dyngraph.Delta) (all, own uint64) {
