@@ -36,7 +36,7 @@ type sided struct {
 	edge int
 }
 
-// kind is what tells elements of a pattern apart. Equal kinds have equal numbers, from 1 on.
+// kind describes an element of a pattern: its form, labels and conditions. Equal kinds have equal numbers, from 1 on.
 type kind struct {
 	of     byte   // 'v': vertex; 'o', 'i', 'e': edge out, in, in either direction; 'p': parallel edges
 	labels string // matcher's key of labels; of parallel edges the numbers of their kinds

@@ -109,8 +109,8 @@ func (m *batchMachine) play(batches []simBatch, seed uint64, p *placement.Placem
 	return total
 }
 
-// comparison holds the time of a choice, in nanoseconds, that of either side by itself, and the part of it that the CPU
-// had to begin with.
+// comparison holds the time of a choice, in nanoseconds (took), that of either side by itself, and the time that the
+// CPU must take first (begun): that of one batch, or as much as pays for the first trial of the GPU.
 type comparison struct {
 	took, cpu, gpu, begun float64
 	told                  string
