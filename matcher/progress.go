@@ -31,6 +31,16 @@ func (p *Progress) Begin(s *SearchProgress, anchors int) {
 	p.now = append(p.now, s)
 }
 
+// Resume takes note of a search again that End forgot, with the anchors that were done then.
+func (p *Progress) Resume(s *SearchProgress) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.now = append(p.now, s)
+}
+
 // Done takes note that another n anchors are done with.
 func (s *SearchProgress) Done(n int) { s.done.Add(int64(n)) }
 

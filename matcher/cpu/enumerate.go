@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,17 +21,6 @@ const (
 	// few first vertices, chunks are smaller: rootChunks for each worker.
 	rootChunk  = 256
 	rootChunks = 8
-	// firstTurn is the number of steps of the first turn of a count by enumeration, and nextTurn the factor from one
-	// turn to the next. A turn by components has summedTurn steps for each of these: they take less time.
-	firstTurn  = 1 << 13
-	nextTurn   = 16
-	summedTurn = 12
-	// roughTurn is the divisor of the steps allowed in a rough space that gives those of the first turn by components.
-	// That turn comes before any other: where labels are few, candidates are many, and counts have few terms.
-	roughTurn = 4
-	// hopeless is a ratio: an enumeration that is foreseen to make more than so many times the steps of its turn has no
-	// turn.
-	hopeless = 4
 )
 
 // Enumerate implements matcher.Backend. The search is in a candidate space that is made for it, by enumeration. A count
@@ -99,17 +87,17 @@ type enumeration struct {
 	limit uint64 // of rows; 0 for none
 	// embeddings tells that a count is of embeddings, not of subgraphs.
 	embeddings bool
+	isAnswer   bool // of a contest
 
 	stop   atomic.Bool
 	budget *matcher.Budget
 	meter  matcher.Meter
+	come   matcher.SearchProgress
 	layout *rowsort.Layout // nil if no rows are wanted
 	capped viewCut
 
-	steps uint64 // of the last turn
-
 	mu     sync.Mutex // held to add to the following
-	done   float64    // roots of the last run; of one that was given up in between, the part that was done
+	done   []float64  // by worker: roots that it has searched; of the one at hand the part that is done
 	result matcher.Result
 	all    rowsort.Sorted
 }
@@ -139,56 +127,14 @@ func (e *enumeration) searchWithin(ctx context.Context, w *way, most float64) bo
 	return e.turn(ctx, w, most)
 }
 
-// count is searchWithin for a count, which is taken by enumeration or by components. One of these can take 100 times as
-// long as the other, and it is not known in advance which. So they take turns, and the turns grow until one of them is
-// done. There are two enumerations: the one by vertices alone is fast, and the one with jumps may make fewer steps. The
-// latter has turns once turns are long.
-func (e *enumeration) count(ctx context.Context, w *way, most float64) bool {
-	var sums *way
-	before, foreseen, first := e.result.Steps, 0.0, float64(cmp.Or(e.b.firstTurn, firstTurn))
-	turn := func(w *way, steps float64) bool {
-		e.embeddings = w.countPlan != nil
-		return e.turn(ctx, w, min(steps, most-float64(e.result.Steps-before)))
-	}
-	if e.b.sumsFirst {
-		foreseen = math.Inf(1)
-	}
-	for steps := first; float64(e.result.Steps-before) < most; steps *= nextTurn {
-		// By enumeration, unless it is foreseen not to suffice.
-		if foreseen <= hopeless*steps && !(w.space.Rough && steps == first) {
-			if turn(w, steps) {
-				return true
-			}
-			foreseen = e.foreseen(w)
-		}
-		if foreseen <= nextTurn*steps && (sums != nil || steps == first && !w.space.Rough) {
-			continue // the next turn is foreseen to suffice
-		}
-		// By components. The first of these turns is short: most counts by components take few steps.
-		summed := max(summedTurn*steps, foreseen)
-		if sums == nil {
-			if sums = e.b.summingWay(e.c, w, &e.result); sums == nil {
-				return turn(e.b.jumpingWay(w), most)
-			}
-			if summed = summedTurn * first; w.space.Rough {
-				summed = max(summed, most/roughTurn)
-			}
-		}
-		if turn(sums, summed) || steps > nextTurn*first && turn(e.b.jumpingWay(w), steps) {
-			return true
-		}
-	}
-	return false
-}
-
 // turn is searchWithin in one way.
 func (e *enumeration) turn(ctx context.Context, w *way, steps float64) bool {
-	before, allowed := e.result.Steps, (*work.Allowance)(nil)
+	var allowed *work.Allowance
 	if !math.IsInf(steps, 1) {
-		allowed = &work.Allowance{Steps: uint64(max(0, steps))}
+		allowed = new(work.Allowance)
+		allowed.Begin(uint64(max(0, steps)))
 	}
 	e.run(ctx, w, allowed)
-	e.steps = e.result.Steps - before
 	if !allowed.Over() || e.result.Witness != nil || e.meter.Over() != matcher.NoCause || ctx.Err() != nil {
 		return true
 	}
@@ -198,25 +144,19 @@ func (e *enumeration) turn(ctx context.Context, w *way, steps float64) bool {
 	return false
 }
 
-// foreseen returns the expected number of steps of a whole enumeration, after a turn that was not enough.
-func (e *enumeration) foreseen(w *way) float64 {
-	return float64(e.steps) * float64(max(1, w.space.Candidates[w.order.Steps[0].Vertex])) / max(e.done, 1e-9)
-}
-
 // run searches in one way, within an allowance if there is one, and adds to the result.
 func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) {
 	b, stop := e.b, &e.stop
 	file := &rowsort.File{Open: b.opt.TempFiles, Budget: e.budget}
 	e.all = rowsort.Sorted{Layout: e.layout, File: file}
-	if e.done = 0; allowed != nil {
+	if allowed != nil {
 		stop = new(atomic.Bool)
 		defer work.StopWith(ctx, stop)()
 	}
 	root := w.order.Steps[0].Vertex
 	view, roots := b.g.View(e.which), w.space.Roots(root)
-	var come matcher.SearchProgress
-	b.progress.Begin(&come, len(roots))
-	defer b.progress.End(&come)
+	b.progress.Begin(&e.come, len(roots))
+	defer b.progress.End(&e.come)
 	var adj *labeladj.Index
 	if w.countPlan != nil {
 		b.addWildcards(w.countPlan)
@@ -239,7 +179,14 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 		pool.Join(&s.Worker)
 		s.UseMemo(&endings)
 		var total matcher.Count
-		done := 0.0
+		done, tell := 0.0, e.progressOf()
+		s.UsedUp = func() {
+			part := 0.0
+			if w.countPlan == nil {
+				part = s.RootDone()
+			}
+			tell(done + part)
+		}
 		if w.countPlan != nil {
 			s.counter.Start(w.countPlan, adj, nil)
 		}
@@ -272,17 +219,13 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 				default:
 					s.FromRoot(w.order, e.which, id)
 				}
-				if allowed.Over() && w.countPlan == nil {
-					done += s.RootDone()
-				} else {
-					done++
-				}
+				done++
 				if s.Steps-steps >= work.PollEvery { // few roots may be nearly all of the search
-					come.Done(i + 1 - told)
+					e.come.Done(i + 1 - told)
 					told, steps = i+1, s.Steps
 				}
 			}
-			come.Done(to - told)
+			e.come.Done(to - told)
 			if st != nil && st.Err() != nil || s.Tripped || e.capped.cut.IsDone() || allowed.Over() {
 				stop.Store(true)
 			}
@@ -307,7 +250,6 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 			rows.Drop()
 		}
 		e.all.Join(rows)
-		e.done += done
 		e.result.Count = e.result.Count.Add(total).Add(s.Counted())
 		e.result.Steps += s.Steps
 		e.result.SearchNS += took
@@ -316,6 +258,19 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 		}
 	})
 	e.result.Steps += e.capped.steps.Load()
+}
+
+// progressOf returns a function by which a worker of a run tells how many roots it has searched.
+func (e *enumeration) progressOf() func(done float64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	at := len(e.done)
+	e.done = append(e.done, 0)
+	return func(done float64) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.done[at] = done
+	}
 }
 
 // viewCut is the cut of a view whose rows are capped.

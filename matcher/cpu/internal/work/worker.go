@@ -26,6 +26,7 @@ type Worker struct {
 	Matches     func() uint64               // returns the number of matches found so far
 	OnSpend     func(steps, matches uint64) // also told what the meter is told; may be nil
 	Interrupted func() bool                 // reports, at each poll, whether the search at hand is to end; may be nil
+	UsedUp      func()                      // called when the allowance is used up; may be nil
 	Allowance   *Allowance                  // nil for none
 
 	Sharing
@@ -83,7 +84,7 @@ func (w *Worker) Poll() bool {
 		w.Stopped = w.Interrupted()
 	}
 	if w.Allowance != nil && !w.Stopped {
-		w.Stopped = w.Allowance.exceeded()
+		w.Stopped = w.Allowance.exceeded(w)
 	}
 	return !w.Stopped
 }
@@ -110,33 +111,6 @@ func (w *Worker) Spend() bool {
 
 // SkipTime leaves out the time since the last Spend, which another worker's meter knows of.
 func (w *Worker) SkipTime() { w.Told.At = w.Now() - w.Waited }
-
-// Allowance is the number of steps that the workers of a search may make together. It is not a limit of a query: when
-// it is used up, the caller searches in another way. The zero Allowance allows nothing.
-type Allowance struct {
-	Steps uint64
-	spent atomic.Uint64
-	over  atomic.Bool
-}
-
-// Begin allows a number of steps anew.
-func (a *Allowance) Begin(steps uint64) {
-	a.Steps = steps
-	a.spent.Store(0)
-	a.over.Store(false)
-}
-
-// exceeded reports whether more steps were made, by which a worker stops.
-func (a *Allowance) exceeded() bool {
-	if a.spent.Load() <= a.Steps {
-		return false
-	}
-	a.over.Store(true)
-	return true
-}
-
-// Over reports whether a worker was stopped, so that the search is not complete. A nil Allowance is never over.
-func (a *Allowance) Over() bool { return a != nil && a.over.Load() }
 
 // Part is work that a worker gave away.
 type Part struct {
