@@ -23,8 +23,8 @@ const (
 	rootChunks = 8
 )
 
-// Enumerate implements matcher.Backend. The search is in a candidate space that is made for it, by enumeration. A count
-// that takes long begins again without enumeration (see count). The search of one root is shared as that of an anchor
+// Enumerate implements matcher.Backend. The search is in a candidate space that is made for it, by enumeration. A
+// count that takes long is tried by components, too (see count). The search of one root is shared as that of an anchor
 // is (see work.Pool).
 func (b *Backend) Enumerate(ctx context.Context, which dyngraph.Which, p *matcher.Plan, want matcher.Want, limit uint64,
 	budget *matcher.Budget, emit func(matcher.Rows) error) (matcher.Result, error) {
@@ -87,7 +87,8 @@ type enumeration struct {
 	limit uint64 // of rows; 0 for none
 	// embeddings tells that a count is of embeddings, not of subgraphs.
 	embeddings bool
-	isAnswer   bool // of a contest
+	isAnswer   bool   // of a contest
+	usedUp     func() // called when the allowance is used up; may be nil
 
 	stop   atomic.Bool
 	budget *matcher.Budget
@@ -186,6 +187,9 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 				part = s.RootDone()
 			}
 			tell(done + part)
+			if e.usedUp != nil {
+				e.usedUp()
+			}
 		}
 		if w.countPlan != nil {
 			s.counter.Start(w.countPlan, adj, nil)
@@ -226,6 +230,9 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 				}
 			}
 			e.come.Done(to - told)
+			if allowed != nil && !allowed.Over() {
+				tell(done)
+			}
 			if st != nil && st.Err() != nil || s.Tripped || e.capped.cut.IsDone() || allowed.Over() {
 				stop.Store(true)
 			}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"sync"
 
 	"motifd/matcher"
 	"motifd/matcher/cpu/internal/work"
@@ -27,59 +28,74 @@ const (
 
 // count is searchWithin for a count, which is taken by enumeration or by components. One of these can take 100 times as
 // long as the other, and it is not known in advance which. So they take turns, and the turns grow until one of them is
-// done. A search waits between its turns. The very first turn is not resumed: most counts end in it, and it is over
-// sooner than a goroutine begins. There are two enumerations: the one by vertices alone is fast, and the one with jumps
-// may make fewer steps. The latter has turns once turns are long.
+// done. A search waits between its turns. Most counts end in the first turn, so it is made by the caller: it is over
+// sooner than a goroutine begins.
 func (e *enumeration) count(ctx context.Context, w *way, most float64) bool {
-	c := &contest{e: e, ctx: ctx, most: most}
+	c := &contest{e: e, ctx: ctx, most: most, first: float64(cmp.Or(e.b.firstTurn, firstTurn))}
 	defer c.end()
-	var one, sums, jumps *contestant
-	foreseen, first := 0.0, float64(cmp.Or(e.b.firstTurn, firstTurn))
-	if e.b.sumsFirst {
-		foreseen = math.Inf(1)
+	one := c.enter(w)
+	switch {
+	case e.b.sumsFirst:
+		return c.run(one, math.Inf(1))
+	case w.space.Rough:
+		return c.run(one, 0)
 	}
-	for steps := first; c.spent() < most; steps *= nextTurn {
+	done := make(chan bool, 1)
+	var others sync.Once // begin when the steps of the first turn are used up
+	one.usedUp = func() {
+		others.Do(func() {
+			go func() {
+				won := c.run(one, 0)
+				one.allowed.Refuse()
+				done <- won
+			}()
+		})
+	}
+	if c.allow(one, c.first) {
+		one.run(ctx, w, &one.allowed)
+		close(one.ended)
+	}
+	others.Do(func() { done <- c.take(one) })
+	return <-done
+}
+
+// run gives turns to the searches until one is done, and reports whether one was. foreseen is the expected number of
+// steps of the enumeration by vertices alone: infinite to leave it out, 0 if it is not known.
+//
+// There are two enumerations: the one by vertices alone is fast, and the one with jumps may make fewer steps. The
+// latter has turns once turns are long.
+func (c *contest) run(one *contestant, foreseen float64) bool {
+	b, w := c.e.b, one.way
+	var sums, jumps *contestant
+	for steps := c.first; c.spent() < c.most; steps *= nextTurn {
 		// By enumeration, unless it is foreseen not to suffice.
-		if foreseen <= hopeless*steps && !(w.space.Rough && steps == first) {
-			switch {
-			case steps == first:
-				before := e.result.Steps
-				if e.turn(ctx, w, min(first, most)) {
-					return true
-				}
-				c.first = e.result.Steps - before
-				foreseen = e.foreseen(w, float64(c.first))
-			case one == nil:
-				one = c.enter(w)
-				fallthrough
-			default:
-				if c.turn(one, steps) {
-					return true
-				}
-				foreseen = one.foreseen(w, float64(one.allowed.Spent()))
+		if foreseen <= hopeless*steps && !(w.space.Rough && steps == c.first) {
+			if c.turn(one, steps) {
+				return true
 			}
+			foreseen = one.foreseen()
 		}
-		if foreseen <= nextTurn*steps && (sums != nil || steps == first && !w.space.Rough) {
+		if foreseen <= nextTurn*steps && (sums != nil || steps == c.first && !w.space.Rough) {
 			continue // the next turn is foreseen to suffice
 		}
 		// By components.
 		summed := max(summedTurn*steps, foreseen)
 		if sums == nil {
-			by := e.b.summingWay(e.c, w, &e.result)
+			by := b.summingWay(c.e.c, w, &c.e.result)
 			if by == nil {
-				return c.turn(c.enter(e.b.jumpingWay(w)), most)
+				return c.turn(c.enter(b.jumpingWay(w)), c.most)
 			}
 			sums = c.enter(by)
-			if summed = firstSummed * first; w.space.Rough {
-				summed = max(summed, most/roughTurn)
+			if summed = firstSummed * c.first; w.space.Rough {
+				summed = max(summed, c.most/roughTurn)
 			}
 		}
 		if c.turn(sums, summed) {
 			return true
 		}
-		if steps > nextTurn*first {
+		if steps > nextTurn*c.first {
 			if jumps == nil {
-				jumps = c.enter(e.b.jumpingWay(w))
+				jumps = c.enter(b.jumpingWay(w))
 			}
 			if c.turn(jumps, steps) {
 				return true
@@ -94,7 +110,7 @@ type contest struct {
 	e     *enumeration
 	ctx   context.Context
 	most  float64 // steps of all
-	first uint64  // steps of the first turn
+	first float64 // steps of the first turn
 	all   []*contestant
 }
 
@@ -117,8 +133,7 @@ func (c *contest) enter(w *way) *contestant {
 }
 
 // spent returns the steps that all searches have made.
-func (c *contest) spent() float64 {
-	steps := float64(c.first)
+func (c *contest) spent() (steps float64) {
 	for _, x := range c.all {
 		steps += float64(x.allowed.Spent())
 	}
@@ -128,27 +143,45 @@ func (c *contest) spent() float64 {
 // turn lets a search go on until it has made a number of steps in all. It reports whether the search is done, and takes
 // over its answer.
 func (c *contest) turn(x *contestant, steps float64) bool {
-	steps = min(steps, c.most-c.spent()+float64(x.allowed.Spent()))
-	if x.ended != nil {
+	begins := x.ended == nil
+	if !begins {
 		c.e.b.progress.Resume(&x.come)
-	} else {
-		if cause := x.meter.Begin(c.e.budget, true); cause != matcher.NoCause {
-			c.e.meter.Exceed(cause)
-			return true
-		}
-		x.ended = make(chan struct{})
+	}
+	if !c.allow(x, steps) {
+		return true
+	}
+	if begins {
 		go func() {
 			defer close(x.ended)
 			x.run(c.ctx, x.way, &x.allowed)
 		}()
 	}
-	x.allowed.Allow(uint64(max(0, min(steps, math.MaxInt64))))
 	select {
 	case <-x.allowed.Used():
 		c.e.b.progress.End(&x.come)
 		return false
 	case <-x.ended:
+		return c.take(x)
 	}
+}
+
+// allow allows a search a number of steps in all. It reports false if the budget refuses to begin the search.
+func (c *contest) allow(x *contestant, steps float64) bool {
+	if x.ended == nil {
+		x.ended = make(chan struct{})
+		if cause := x.meter.Begin(c.e.budget, true); cause != matcher.NoCause {
+			close(x.ended)
+			c.e.meter.Exceed(cause)
+			return false
+		}
+	}
+	steps = min(steps, c.most-c.spent()+float64(x.allowed.Spent()), math.MaxInt64)
+	x.allowed.Allow(uint64(max(0, steps)))
+	return true
+}
+
+// take takes over the answer of a search that is done.
+func (c *contest) take(x *contestant) bool {
 	if over := x.meter.Over(); over != matcher.NoCause {
 		c.e.meter.Exceed(over)
 	}
@@ -176,13 +209,14 @@ func (c *contest) end() {
 	}
 }
 
-// foreseen returns the expected number of steps of a whole enumeration, after a number of them was not enough.
-func (e *enumeration) foreseen(w *way, steps float64) float64 {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+// foreseen returns the expected number of steps of a whole enumeration, after a turn that was not enough.
+func (x *contestant) foreseen() float64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	done := 0.0
-	for _, d := range e.done {
+	for _, d := range x.done {
 		done += d
 	}
-	return steps * float64(max(1, w.space.Candidates[w.order.Steps[0].Vertex])) / max(done, 1e-9)
+	roots := x.way.space.Candidates[x.way.order.Steps[0].Vertex]
+	return float64(x.allowed.Spent()) * float64(max(1, roots)) / max(done, 1e-9)
 }

@@ -244,6 +244,6 @@ func TestAChangeOfAConfiguredQueryWarns(t *testing.T) {
 			made(&matcher.QueryChange{Remove: "ring"}, func() {}).Warnings, "whoever registered what there is")
 		require.Equal(t, ChangeResult{Pending: true, Warnings: []string{returns}},
 			made(other, func() { time.Sleep(time.Second) }))
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) // by the bubble's clock: until the change is made
 	})
 }
