@@ -5,7 +5,7 @@
 
 constexpr u32 kRowThreads = 256;  // not tuned
 constexpr u32 kMaxStride = 128;  // words of a row: group, 32 vertices and 64 edges take 97
-constexpr u32 kMaxFields = 32;   // of a key of 64 bits: on average a field has two; what is beyond is in the next key
+constexpr u32 kMaxFields = 32;   // of a key of 64 bits, with two bits each on average; others go to the next key
 
 struct RowBits {
     const u32* rows;

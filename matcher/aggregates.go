@@ -54,7 +54,7 @@ func (a *Aggregate) Type() property.Type {
 // IsList reports whether the aggregate is a list of edges, or of a value of each.
 func (a *Aggregate) IsList() bool { return a.Function == Collect }
 
-// check reports an aggregate whose argument is missing, or whose limit is out of range.
+// check returns an error if the argument of the aggregate is missing, or its limit is out of range.
 func (a *Aggregate) check() error {
 	switch {
 	case a.Function > Collect || a.Function == CountDistinct && a.Of == nil || a.Function == Sum && a.Formula == nil,

@@ -87,7 +87,6 @@ type enumeration struct {
 	limit uint64 // of rows; 0 for none
 	// embeddings tells that a count is of embeddings, not of subgraphs.
 	embeddings bool
-	isAnswer   bool   // of a contest
 	usedUp     func() // called when the allowance is used up; may be nil
 
 	stop   atomic.Bool

@@ -21,8 +21,7 @@ const (
 	// roughTurn is the divisor of the steps allowed in a rough space that gives those of the first turn by components.
 	// That turn comes before any other: where labels are few, candidates are many, and counts have few terms.
 	roughTurn = 4
-	// hopeless is a ratio: an enumeration that is foreseen to make more than so many times the steps of its turn has no
-	// turn.
+	// hopeless bounds which enumerations get a turn: they are expected to make at most hopeless times its steps.
 	hopeless = 4
 )
 
@@ -117,9 +116,10 @@ type contest struct {
 // contestant is one search of a contest.
 type contestant struct {
 	enumeration
-	way     *way
-	allowed work.Allowance
-	ended   chan struct{} // closed when the search is done or stopped; nil before its first turn
+	way      *way
+	allowed  work.Allowance
+	ended    chan struct{} // closed when the search is done or stopped; nil before its first turn
+	isAnswer bool
 }
 
 // enter returns another search.

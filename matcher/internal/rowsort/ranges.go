@@ -25,7 +25,7 @@ type Range struct {
 const (
 	// rangeRows is about the least number of rows of a range.
 	rangeRows = 32 << 10
-	// rangeSlack is a ratio: a range beyond so many times the target counts as large.
+	// rangeSlack times the target is the size beyond which a range counts as large.
 	rangeSlack = 4
 )
 

@@ -7,9 +7,9 @@ import (
 	"motifd/matcher"
 )
 
-// narrows is a ratio. The candidates of a pattern vertex's neighbours are found among the neighbours of its candidates
-// if these are so many times fewer than the data vertices with the labels of its neighbours. That reads the edges of a
-// data vertex once for each pattern vertex; semi-joins read them once for all.
+// narrows decides how the neighbours of a pattern vertex get their candidates. Let a be the number of candidates of the
+// vertex, and b the number of data vertices with the labels of its neighbours. If narrows*a <= b, they are found along
+// data edges, else by label. Data edges are read once for each pattern vertex here, and once in all by semi-joins.
 const narrows = 4
 
 // generator finds the data vertices that semi-joins begin with. The first pattern vertex is the rarest. Its candidates
