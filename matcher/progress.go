@@ -23,12 +23,7 @@ type SearchProgress struct {
 func (p *Progress) Begin(s *SearchProgress, anchors int) {
 	s.all = anchors
 	s.done.Store(0)
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.now = append(p.now, s)
+	p.Resume(s)
 }
 
 // Resume takes note of a search again that End forgot, with the anchors that were done then.
