@@ -29,6 +29,7 @@ type component struct {
 	to          *filter      // of next
 	from        []Edge       // from the separator to next
 	intersected bool         // their lists were intersected before
+	few         bool         // few images are expected to be tried
 	*prefixes                // of these; nil until then
 	rest        []*component // the components that remain without next; nil until they are needed
 	leaf        *component   // rest, if it is one leaf without conflicts
@@ -52,7 +53,7 @@ type quotientComponents struct {
 	all      map[uint32]*component
 	list     map[uint32][]*component
 	tops     [][]*component // by anchor edge; see anchored
-	crossing [][]int        // by block: the pattern edges from it to others
+	crossing [][]crossing   // by block; nil until it is asked for
 }
 
 // newComponents returns the components of a plan. Each is made when it is first used.
@@ -244,7 +245,8 @@ func (e *Edge) addRanks(to *edgeSet) {
 // Connected parts that may share images are separated by eliminating the cheapest part; the others are then components
 // of their own. Within a part, the block with the most edges to the separator comes first, then the block that leaves
 // components with the smallest separators, because counts by one or two images recur, then the block with the most
-// edges.
+// edges. Where numbers of candidates are known, the block with the least growth comes first, unless another one makes
+// the component try far fewer images (lookAhead).
 func (ps *quotientComponents) chooseNext(p *component) {
 	q, mask := ps.q, p.mask
 	part := q.cheapestComponent(mask)
@@ -252,7 +254,7 @@ func (ps *quotientComponents) chooseNext(p *component) {
 	for m := part; m != 0; m &= m - 1 {
 		v := bits.TrailingZeros32(m)
 		back := bits.OnesCount32(q.Adj[v] &^ mask)
-		if back == 0 || bits.OnesCount32(q.Adj[v]) == 1 && part&(part-1) != 0 {
+		if back == 0 || ps.isPendant(v) && part&(part-1) != 0 {
 			continue
 		}
 		if ps.of.plan.Images != nil {
@@ -276,6 +278,9 @@ func (ps *quotientComponents) chooseNext(p *component) {
 			}
 		}
 	}
+	if ps.of.plan.Images != nil && !p.few {
+		p.next, p.few = ps.lookAhead(p.next, part, mask)
+	}
 	p.members, p.to = q.Members[p.next], &q.filters[p.next]
 	for _, e := range q.Edges[p.next] {
 		if mask&(1<<q.BlockOf[e.From]) == 0 {
@@ -296,34 +301,12 @@ func (ps *quotientComponents) chooseNext(p *component) {
 func (ps *quotientComponents) restOf(p *component) []*component {
 	if p.rest == nil {
 		p.rest = ps.split(p.mask &^ (1 << p.next))
+		for _, r := range p.rest {
+			r.few = r.few || p.few
+		}
 	}
 	return p.rest
 }
-
-// growth returns the expected number of images of a block for each mapping of the blocks outside of a set, by numbers
-// of candidates and of pairs, as a binary logarithm in eighths.
-func (ps *quotientComponents) growth(v int, mask uint32) int {
-	s, q := ps.of.plan, ps.q
-	edges := s.Pattern.Query.Edges
-	if ps.crossing == nil {
-		ps.crossing = make([][]int, len(q.Adj))
-		for i, e := range edges {
-			if x, y := q.BlockOf[e.From], q.BlockOf[e.To]; x != y {
-				ps.crossing[x], ps.crossing[y] = append(ps.crossing[x], i), append(ps.crossing[y], i)
-			}
-		}
-	}
-	g := s.logImages[bits.TrailingZeros32(q.Members[v])]
-	for _, i := range ps.crossing[v] {
-		if other := q.BlockOf[edges[i].From] + q.BlockOf[edges[i].To] - v; mask>>other&1 == 0 {
-			g += s.logJoined[i]
-		}
-	}
-	return int(8 * max(g, leastLog))
-}
-
-// leastLog bounds the logarithms of numbers next to 0.
-const leastLog = -30
 
 // textOf returns a text that is equal for equal components of different quotients: the same blocks, with the same edges
 // to the same vertices outside. touch are these, by block; it is sorted.
