@@ -207,8 +207,18 @@ func (b *Backend) Load(g *dyngraph.Graph) error {
 	return nil
 }
 
-// Prepare implements matcher.Backend.
+// Prepare implements matcher.Backend. While a batch is staged nothing is rehearsed: the graph has the batch, and the
+// filter may not.
 func (b *Backend) Prepare(plans []*matcher.Plan) error {
+	made := b.compile(plans)
+	if !b.g.InBatch() {
+		b.rehearse(made)
+	}
+	return nil
+}
+
+// compile compiles the plans that there are from now on. It returns those that are new.
+func (b *Backend) compile(plans []*matcher.Plan) (made []*compiled) {
 	before := b.filter.Generation()
 	b.filter.Prepare(plans)
 	old, was := b.plans, b.plans
@@ -217,7 +227,6 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 		b.neighbors.Keys = b.columns
 	}
 	b.plans = make(map[*matcher.Plan]*compiled, len(plans))
-	var made []*compiled
 	b.counts = slices.ContainsFunc(plans, func(p *matcher.Plan) bool { return p.Query.Emit == matcher.EmitCounts })
 	for at, p := range plans {
 		if c := old[p]; c != nil {
@@ -274,11 +283,7 @@ func (b *Backend) Prepare(plans []*matcher.Plan) error {
 		}
 		b.nets.KeepOrders = b.nets.KeepOrders || c.countPlan != nil && c.plan.Own != nil || c.each != nil
 	}
-	b.rehearse(made)
-	for _, c := range made {
-		b.nets.KeepOrders = b.nets.KeepOrders || c.each != nil
-	}
-	return nil
+	return made
 }
 
 // summed tells whether the plan is counted without enumeration.
@@ -288,10 +293,9 @@ func (c *compiled) summed() bool {
 
 // Stage implements matcher.Backend.
 func (b *Backend) Stage(d *dyngraph.Delta) error {
+	var woken []*compiled
 	if d.NewTriples {
-		if err := b.wake(); err != nil {
-			return err
-		}
+		woken = b.wake()
 	}
 	b.delta, b.shared.Delta = d, d
 	b.phase += 2
@@ -305,11 +309,12 @@ func (b *Backend) Stage(d *dyngraph.Delta) error {
 	b.noteChanges(func(d *dyngraph.Delta) { b.changes.Stage(d, b.filter.Changed()) })
 	b.noteRevised()
 	b.outdate()
+	b.rehearse(woken)
 	return nil
 }
 
-// wake makes the plans ready that the staged batch wakes; see candidates.Filter.Wake.
-func (b *Backend) wake() error {
+// wake compiles the plans that the staged batch wakes, and returns them; see candidates.Filter.Wake.
+func (b *Backend) wake() []*compiled {
 	woken := b.filter.Wake()
 	if len(woken) == 0 {
 		return nil
@@ -317,7 +322,7 @@ func (b *Backend) wake() error {
 	for _, p := range woken {
 		delete(b.plans, p)
 	}
-	return b.Prepare(b.listed)
+	return b.compile(b.listed)
 }
 
 // Commit implements matcher.Backend.

@@ -25,8 +25,7 @@ const (
 	rehearsedWorth = 8
 )
 
-// rehearse rehearses plans of which some are new. While a batch is staged it does nothing: the graph has the batch, and
-// the filter does not yet.
+// rehearse rehearses plans that are new.
 func (b *Backend) rehearse(made []*compiled) {
 	made = b.rehearsable(made)
 	if len(made) == 0 {
@@ -51,6 +50,7 @@ func (b *Backend) rehearse(made []*compiled) {
 		done := b.rehearseCounts(s, c.countPlan, c.views.Counted(), tasks[i], most)
 		c.keep.before.add(s.Steps, uint64(done))
 		if b.enumerates(s, c, tasks[i][:done]) {
+			b.nets.KeepOrders = true
 			continue
 		}
 		req := matcher.Request{Plan: c.plan, Want: matcher.WantCount}
@@ -68,7 +68,7 @@ func (b *Backend) rehearse(made []*compiled) {
 // their net edges, which are not asked for values. An index with further wildcards is made of the whole graph for each
 // that comes: it is left to the first batch.
 func (b *Backend) rehearsable(made []*compiled) (of []*compiled) {
-	if b.opt.Lazy || b.g.InBatch() || b.g.Edges() == 0 || b.strategy != count.Auto {
+	if b.opt.Lazy || b.g.Edges() == 0 || b.strategy != count.Auto {
 		return nil
 	}
 	if len(b.wildcards) > 0 && (b.index == nil || !b.index.HasWildcards(b.wildcards)) {
