@@ -152,8 +152,26 @@ func (b *Backend) maybe(x *truths.Index, n int, order uint32) iter.Seq[int] {
 	}
 }
 
+// fewNet is the number of net edges up to which a batch is asked first whether it may concern any plan: most updates
+// of a graph with many labels fit none.
+const fewNet = 8
+
+// mayConcern reports whether some net edge has the labels of a pattern edge, or whether it is not asked.
+func (b *Backend) mayConcern() bool {
+	d, view := b.delta, b.g.View(dyngraph.New)
+	if len(d.Net) > fewNet || len(d.Revised) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(d.Net, func(n dyngraph.NetEdge) bool {
+		return n.Vertex || b.anchors.MayFit(view.Label(n.From), n.Label, view.Label(n.To))
+	})
+}
+
 // Concern reports the plans that a staged batch concerns; see matcher.Capabilities.
 func (b *Backend) Concern(note func(plan int, sign dyngraph.Sign)) {
+	if !b.mayConcern() {
+		return
+	}
 	noteOnce := func(c *compiled, sign dyngraph.Sign) {
 		if noted := &c.noted[program.SignIndex(sign)]; *noted != b.phase {
 			*noted = b.phase

@@ -20,6 +20,7 @@ type NetEdges struct {
 	MayFit func(from, edge, to dyngraph.LabelID) bool
 	// KeepOrders fills in the orders of all groups, not only of those whose label has parallel edges.
 	KeepOrders bool
+	ends       [readTogether][2]dyngraph.LabelID // scratch
 }
 
 // wideNetGroup holds the net edges that can be the image of a wide pattern edge (one of several labels, or of either
@@ -112,7 +113,7 @@ func (n *NetEdges) Read(g *dyngraph.Graph, d *dyngraph.Delta, batch uint64) {
 		clear(n.recent[:])
 	}
 	view := g.View(dyngraph.New)
-	var ends [readTogether][2]dyngraph.LabelID
+	ends := &n.ends
 	for from := 0; from < len(d.Net); from += readTogether {
 		some := d.Net[from:min(from+readTogether, len(d.Net))]
 		for i := range some { // a loop of its own, so that cache misses overlap
