@@ -57,6 +57,11 @@ func (c checked) AllocMapped(bytes int) (Ptr, error) {
 	return p, failed("an allocation of mapped memory", err)
 }
 
+func (c checked) MoveNear(p Ptr, from, to int) (bool, error) {
+	moved, err := c.d.MoveNear(p, from, to)
+	return moved, failed("moving memory to it", err)
+}
+
 func (c checked) AllocHost(bytes int) ([]byte, error) {
 	b, err := c.d.AllocHost(bytes)
 	return b, failed("an allocation of host memory", err)

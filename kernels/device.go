@@ -19,6 +19,7 @@ type Info struct {
 	BlocksEach      int    // blocks of the search kernel for totals that a multiprocessor holds at once
 	RowBlocksEach   int    // and of that for rows
 	Code            string // source of the kernels: cubins, sm_80 or sm_90; or ptx. Empty: the emulator
+	Moves           bool   // MoveNear moves memory
 	Refused         error  // why it is not cubins, where there are some for the device
 }
 
@@ -42,9 +43,12 @@ type Device interface {
 	Alloc(bytes int) (Ptr, error)
 	// Free does not wait: the memory must not be in use.
 	Free(p Ptr) error
-	// AllocMapped returns page-locked memory of the host that kernels read and write over the link (zero-copy), with
-	// any content. Free frees it. A *MemoryError is wrapped when the host has too little.
+	// AllocMapped returns memory of the host that kernels read and write over the link (zero-copy), with any content.
+	// Free frees it. A *MemoryError is wrapped when the host has too little.
 	AllocMapped(bytes int) (Ptr, error)
+	// MoveNear moves bytes [from, to) of memory of AllocMapped to the device. Their addresses and content stay. It
+	// returns false where Info.Moves is false. A *MemoryError is wrapped when it has too little memory.
+	MoveNear(p Ptr, from, to int) (bool, error)
 	// AllocHost returns page-locked host memory with any content, for copies by streams. The garbage collector does not
 	// manage it: FreeHost frees it as a whole.
 	AllocHost(bytes int) ([]byte, error)

@@ -32,10 +32,11 @@ const ForcePTX = "CUDA_FORCE_PTX_JIT"
 // of threads to each.)
 type GPU struct {
 	info      Info
+	device    cu.Device
 	ctx       cu.CUContext
 	modules   []cu.Module
 	functions map[string]cu.Function
-	mapped    map[Ptr][]byte // memory of AllocMapped
+	mapped    map[Ptr][]byte // memory of AllocMapped that is page-locked
 }
 
 // OpenGPU opens a device by its number and loads the kernels. ErrNoDriver, ErrOldDriver, ErrNoDevice, ErrOldDevice
@@ -133,6 +134,11 @@ func (g *GPU) describe(d cu.Device) (err error) {
 	if g.info.Multiprocessors, err = d.Attribute(cu.MultiprocessorCount); err != nil {
 		return err
 	}
+	managed, err := d.Attribute(cu.ConcurrentManagedAccess)
+	if err != nil {
+		return err
+	}
+	g.device, g.info.Moves = d, managed == 1
 	_, total, err := cu.MemInfo()
 	g.info.Memory = total
 	return err

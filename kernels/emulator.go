@@ -89,7 +89,7 @@ func (e *Emulator) answer(dst []byte) error {
 
 // Info implements Device. The emulated device is small.
 func (e *Emulator) Info() Info {
-	return Info{Name: "emulator", Multiprocessors: 1, Memory: 1 << 30, BlocksEach: 2, RowBlocksEach: 1}
+	return Info{Name: "emulator", Multiprocessors: 1, Memory: 1 << 30, BlocksEach: 2, RowBlocksEach: 1, Moves: true}
 }
 
 // Alloc implements Device.
@@ -100,6 +100,9 @@ func (e *Emulator) Alloc(bytes int) (Ptr, error) {
 
 // AllocMapped implements Device.
 func (e *Emulator) AllocMapped(bytes int) (Ptr, error) { return e.Alloc(bytes) }
+
+// MoveNear implements Device: all memory is near.
+func (e *Emulator) MoveNear(Ptr, int, int) (bool, error) { return true, nil }
 
 // Free implements Device.
 func (e *Emulator) Free(p Ptr) error {

@@ -25,7 +25,7 @@ type limited struct {
 
 	mu   sync.Mutex
 	used int64
-	size map[Ptr]int64
+	size map[Ptr]int64 // what of an allocation is on the device
 }
 
 // Info implements Device.
@@ -48,6 +48,22 @@ func (l *limited) Alloc(bytes int) (Ptr, error) {
 		l.used += int64(bytes)
 	}
 	return p, err
+}
+
+// MoveNear implements Device.
+func (l *limited) MoveNear(p Ptr, from, to int) (bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	bytes := int64(to - from)
+	if l.used+bytes > l.most {
+		return false, &MemoryError{Wanted: to - from, Err: errLimit}
+	}
+	moved, err := l.Device.MoveNear(p, from, to)
+	if moved {
+		l.size[p] += bytes
+		l.used += bytes
+	}
+	return moved, err
 }
 
 // Free implements Device.

@@ -8,6 +8,7 @@ package kernels
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"unsafe"
 
@@ -27,13 +28,17 @@ func (g *GPU) AllocHost(bytes int) (b []byte, err error) {
 	return b, err
 }
 
-// AllocMapped implements Device. It fails before it takes the host's last memory: page-locked memory cannot be swapped,
-// and the system would end some process.
+// AllocMapped implements Device. The memory is managed by the driver, with the advice that its pages stay on the host
+// and are mapped, until MoveNear. Where the GPU has no such memory, it is page-locked. It fails before it takes the
+// host's last memory: mapped memory cannot be swapped, and the system would end some process.
 func (g *GPU) AllocMapped(bytes int) (Ptr, error) {
 	if free, err := hostMemory(); err != nil {
 		return 0, err
 	} else if int64(bytes) > free-free/16 {
 		return 0, &MemoryError{Wanted: bytes, Host: true, Err: fmt.Errorf("%d MiB are available", free>>20)}
+	}
+	if g.info.Moves {
+		return g.allocManaged(bytes)
 	}
 	b, err := g.AllocHost(bytes)
 	if err != nil {
@@ -45,6 +50,60 @@ func (g *GPU) AllocMapped(bytes int) (Ptr, error) {
 	}
 	g.mapped[p] = b
 	return p, nil
+}
+
+// onHost is the driver's number for the host, where a device is asked for.
+const onHost = cu.Device(-1)
+
+// allocManaged returns managed memory whose pages are on the host, and mapped for the GPU: it never faults.
+func (g *GPU) allocManaged(bytes int) (p Ptr, err error) {
+	err = g.call(func() error {
+		d, err := cu.MemAllocManaged(int64(bytes), cu.AttachGlobal)
+		if err != nil {
+			return err
+		}
+		err = d.MemAdvise(int64(bytes), cu.SetPreferredLocation, onHost)
+		if err == nil {
+			err = d.MemAdvise(int64(bytes), cu.SetAccessedBy, g.device)
+		}
+		if err == nil {
+			err = d.MemPrefetchAsync(int64(bytes), onHost, cu.NoStream)
+		}
+		if err == nil {
+			err = cu.NoStream.Synchronize()
+		}
+		if err != nil {
+			return errors.Join(err, cu.MemFree(d))
+		}
+		p = Ptr(d)
+		return nil
+	})
+	if err != nil {
+		return 0, &MemoryError{Wanted: bytes, Host: true, Err: err}
+	}
+	return p, nil
+}
+
+// MoveNear implements Device.
+func (g *GPU) MoveNear(p Ptr, from, to int) (bool, error) {
+	if !g.info.Moves {
+		return false, nil
+	}
+	err := g.call(func() error {
+		d, n := cu.DevicePtr(p+Ptr(from)), int64(to-from)
+		if err := d.MemAdvise(n, cu.SetPreferredLocation, g.device); err != nil {
+			return err
+		}
+		err := d.MemPrefetchAsync(n, g.device, cu.NoStream)
+		if err == cu.OutOfMemory {
+			return &MemoryError{Wanted: to - from, Err: err}
+		}
+		if err != nil {
+			return err
+		}
+		return cu.NoStream.Synchronize()
+	})
+	return err == nil, err
 }
 
 // FreeHost implements Device.

@@ -109,6 +109,13 @@ func (f *faulty) AllocMapped(n int) (kernels.Ptr, error) {
 	return f.device.AllocMapped(n)
 }
 
+func (f *faulty) MoveNear(p kernels.Ptr, from, to int) (bool, error) {
+	if err := f.fail(); err != nil {
+		return false, err
+	}
+	return f.device.MoveNear(p, from, to)
+}
+
 func (f *faulty) AllocHost(n int) ([]byte, error) {
 	if err := f.fail(); err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 // size.
 type array struct {
 	dev  kernels.Device
+	cols kernels.Device // where columns of the graph are allocated
 	q    kernels.Stream
 	dirs int
 
@@ -42,7 +43,8 @@ type array struct {
 	asked  *ask // the update that is queued and not finished
 	wide   bool // set by tests: use the code for keys of more than 64 bits
 	rank   int  // maximum number of keys that are sorted by counting
-	run    int  // loadRun, or less in tests
+	run    int  // maximum number of entries that are copied at a time when the array is loaded
+	most   int  // maximum number of entries in scratch
 	trace  *device.Trace
 	// watch, in benchmarks, is called after each stage of an update is queued.
 	watch func(stage string) error
@@ -123,7 +125,7 @@ func leavesFor(entries, rows, parts int) int {
 
 // newArray returns an array without memory; load allocates it.
 func newArray(dev kernels.Device, directed bool) *array {
-	a := &array{dev: dev, dirs: 1, rank: kernels.RankMost, run: loadRun}
+	a := &array{dev: dev, dirs: 1, rank: kernels.RankMost, run: loadRun, most: mostScratch}
 	if directed {
 		a.dirs = 2
 	}
@@ -131,7 +133,17 @@ func newArray(dev kernels.Device, directed bool) *array {
 		b.Dev = dev
 	}
 	a.page.Dev = dev
+	a.placeIn(dev)
 	return a
+}
+
+// placeIn sets the device of the columns of the graph.
+func (a *array) placeIn(dev kernels.Device) {
+	a.cols = dev
+	for _, b := range []*device.Buffer{&a.span, &a.degree, &a.order, &a.ranges, &a.base, &a.pending, &a.segment,
+		&a.mark} {
+		b.Dev = dev
+	}
 }
 
 func (a *array) buffers() []*device.Buffer {
@@ -190,10 +202,23 @@ func (a *array) status() *kernels.UpdateStatus {
 	return &view[kernels.UpdateStatus](a.page.Host[len(a.page.Host)-statusSize:], 1)[0]
 }
 
+// Minimum and maximum number of entries in scratch. Not tuned.
+const leastScratch, mostScratch = 1 << 14, 1 << 22
+
+// workShare is the divisor of the memory of a device that holds a part of the graph for scratch, and for copies when
+// the array is loaded. Not tuned.
+const workShare = 16
+
+// work bounds the memory of a device for what is not the graph, of a number of bytes in all.
+func (a *array) work(bytes int) {
+	const scratch, run = 8 + 4 + 4, 2*8 + 2*4 + 8 + 4 + 4 // bytes of an entry
+	a.most = min(mostScratch, max(leastScratch, bytes/workShare/scratch))
+	a.run = min(loadRun, max(leastRun, bytes/workShare/run))
+}
+
 // reserveLeaves makes room for the buffers by leaf, except the slots, and for the scratch space.
 func (a *array) reserveLeaves(leaves int) error {
-	const leastScratch, mostScratch = 1 << 14, 1 << 22 // entries; not tuned, and neither is the eighth
-	scratch := min(max(leaves*kernels.LeafSlots/8, leastScratch), mostScratch)
+	scratch := min(max(leaves*kernels.LeafSlots/8, leastScratch), a.most) // the eighth is not tuned
 	for _, r := range []struct {
 		b    *device.Buffer
 		size int

@@ -44,7 +44,7 @@ func (a *array) load(entries, rows int, b bounds, label kernels.Ptr,
 	if err := a.reserveRun(&r); err != nil {
 		return err
 	}
-	if err := a.now.Reserve(a.dev, leaves); err != nil {
+	if err := a.now.Reserve(a.cols, leaves); err != nil {
 		return err
 	}
 	if err := a.reserveOrder(); err != nil {

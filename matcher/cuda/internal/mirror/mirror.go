@@ -34,6 +34,8 @@ type Mirror struct {
 	facts facts         // of edges
 	above layers        // of parallel edges
 
+	placed []kernels.Ptr // the columns of which moveHot has moved parts
+
 	ofVertices []int // columns of vertices that programs read
 
 	Loaded       bool         // the device has the edges
@@ -50,9 +52,14 @@ type Mirror struct {
 // New returns an empty mirror of a graph.
 func New(dev kernels.Device, g *dyngraph.Graph, f *candidates.Filter, threads int, t *device.Trace) *Mirror {
 	near := newNearFirst(dev)
+	columns := forColumns{near}
 	m := &Mirror{dev: near, g: g, filter: f, threads: threads, edges: newArray(near, g.Directed()), BitsStale: true}
 	for _, b := range m.buffers() {
 		b.Dev = near
+	}
+	m.edges.placeIn(columns)
+	for _, b := range []*device.Buffer{&m.bits, &m.label, &m.facts.words} {
+		b.Dev = columns
 	}
 	m.page.Dev, m.facts.page.Dev, m.edges.trace = dev, dev, t
 	return m
@@ -213,6 +220,9 @@ func (m *Mirror) loadAndUpdate(ctx context.Context, d *dyngraph.Delta) error {
 	}
 	if err := m.update(d); err != nil {
 		return fmt.Errorf("updating the graph on the device: %w", err)
+	}
+	if err := m.moveHot(); err != nil {
+		return fmt.Errorf("moving a part of the graph to the device: %w", err)
 	}
 	return nil
 }

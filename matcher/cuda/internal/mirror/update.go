@@ -250,7 +250,7 @@ func (a *array) scatter(p *kernels.Update, next *slots) error {
 		}
 		leaves, all = append(leaves, n), all+n
 	}
-	if err := next.Reserve(a.dev, max(1, all)); err != nil {
+	if err := next.Reserve(a.cols, max(1, all)); err != nil {
 		return err
 	}
 	if a.entries == 0 {
