@@ -11,9 +11,17 @@ FN u128 plus(u128 a, u128 b) {
 
 FN u128 times(u128 a, u64 b) {
     u128 low = (u128)(u64)a * b, high = (u128)(u64)(a >> 64) * b;
+    if (b == 0) return 0;
     if (a == kMost || high >> 64 != 0) return kMost;
     u128 c = low + (high << 64);
     return c < low ? kMost : c;
+}
+
+// timesWays returns a number times that of the ways to choose size things of n, one after the other.
+FN u128 timesWays(u128 total, u32 n, u32 size) {
+    if (n < size) return 0;
+    for (u32 k = 0; total != 0 && k < size; k++) total = times(total, n - k);
+    return total;
 }
 
 // warpTotal returns the sum over the lanes.

@@ -7,40 +7,60 @@
 
 enum Outcome : u32 { kDone = 0, kFull = 1 };
 
+// choices returns the number of vertices that a leaf can be mapped to, for each lane that wants it, whose vertex at a
+// position is w. The candidates are counted by all lanes, and their number is kept in the memo. The vertices of the
+// match among them are subtracted for each match.
+FN u32 choices(const Search& p, const State& s, const Program& q, const Leaf& l, u32 position, u32 w, bool wanted,
+    Work& work) {
+    const Step& st = q.step[l.step];
+    const Back& b = q.back[st.back];
+    u32 v = wanted ? b.from == position ? w : s.m[b.from] : 0, n = 0;
+    u32 column = p.memo.column[l.column];
+    if (wanted && p.memo.offer != nullptr) n = recall(p.memo, column, v);
+    if (u32 todo = vote(wanted && n == 0); todo != 0) {
+        bool common = b.from != position;  // all lanes have the same vertex: one lane asks
+        u32 leader = lowestBit(todo);
+        bool asks = common ? laneId() == leader : wanted && n == 0;
+        u32 c = offers(p.graph, s.net, st, b, v, asks, work.steps) + 1;
+        if (p.memo.offer != nullptr && asks) note(p.memo, column, v, c);
+        if (common) c = shuffle(c, leader);
+        if (n == 0) n = c;
+    }
+    if (wanted) {
+        n--;
+        Range r = n > 0 && st.conflicts != 0 ? reach(p.graph, v, b) : Range{0, 0};
+        for (u32 k = st.conflicts; r.begin < r.end && k != 0; k &= k - 1) {
+            u32 taken = lowestBit(k) == position ? w : s.m[lowestBit(k)];
+            if (passes(p.graph, st, taken)) n -= joins(p.graph, s.net, b, r, taken);
+        }
+    }
+    warpSync();
+    return wanted ? n : 0;
+}
+
 // leaves returns the number of ways to map the leaves, for each active lane, whose vertex at a position is w. Groups of
-// leaves are independent, so their numbers multiply; the leaves of a group choose different vertices from one set. The
-// size of that set is counted by all lanes and kept in the memo. The vertices of the match that are in the set are
-// subtracted for each match.
+// leaves are independent, so their numbers multiply; the leaves of a group choose different vertices from one set. Two
+// leaves that may meet have as many ways as pairs of a vertex for either, but for those that are the same twice.
 FN u128 leaves(const Search& p, const State& s, const Program& q, u32 position, u32 w, bool active, Work& work) {
     u128 total = active ? 1 : 0;
     for (u32 i = 0; i < q.groups; i++) {
         const Leaf& l = q.leaf[i];
-        const Step& st = q.step[l.step];
-        const Back& b = q.back[st.back];
-        bool wanted = total != 0;
-        u32 v = wanted ? b.from == position ? w : s.m[b.from] : 0, n = 0;
-        u32 column = p.memo.column[l.column];
-        if (wanted && p.memo.offer != nullptr) n = recall(p.memo, column, v);
-        if (u32 todo = vote(wanted && n == 0); todo != 0) {
-            bool common = b.from != position;  // all lanes have the same vertex: one lane asks
-            u32 leader = lowestBit(todo);
-            bool asks = common ? laneId() == leader : wanted && n == 0;
-            u32 c = offers(p.graph, s.net, st, b, v, asks, work.steps) + 1;
-            if (p.memo.offer != nullptr && asks) note(p.memo, column, v, c);
-            if (common) c = shuffle(c, leader);
-            if (n == 0) n = c;
+        if (paired(l) && l.pair > i) continue;
+        u32 n = choices(p, s, q, l, position, w, total != 0, work);
+        if (!paired(l)) {
+            total = timesWays(total, n, l.size);
+            continue;
         }
-        if (wanted) {
-            n--;
-            Range r = n > 0 && st.conflicts != 0 ? reach(p.graph, v, b) : Range{0, 0};
-            for (u32 k = st.conflicts; r.begin < r.end && k != 0; k &= k - 1) {
-                u32 taken = lowestBit(k) == position ? w : s.m[lowestBit(k)];
-                if (passes(p.graph, st, taken)) n -= joins(p.graph, s.net, b, r, taken);
-            }
-            if (n < l.size) total = 0;
-            for (u32 k = 0; total != 0 && k < l.size; k++) total = times(total, n - k);
-        }
-        warpSync();
+        const Leaf& other = q.leaf[l.pair];
+        u32 m = choices(p, s, q, other, position, w, total != 0 && n != 0, work);
+        bool asks = total != 0 && n != 0 && m != 0;
+        auto parent = [&](const Leaf& of) {
+            u32 from = q.back[q.step[of.step].back].from;
+            return asks ? from == position ? w : s.m[from] : 0;
+        };
+        u32 both = meetings(p.graph, q, l, other, parent(l), parent(other), asks, w, work.steps,
+            [&](u32, u32 at, u32 own) { return at == position ? own : s.m[at]; });
+        total = times(total, (u64)n * m - both);
     }
     return total;
 }

@@ -44,27 +44,46 @@ FN u32 offered(const Graph& g, const Memo& memo, const Program& q, const Flats& 
     return vote(ok);
 }
 
-// leavesOf returns the number of ways to map the leaves of the match of each lane, as leaves does.
-FN u128 leavesOf(const Graph& g, const Memo& memo, const Program& q, const Flats& f, u32 l) {
+// choicesOf returns the number of vertices that a leaf of the match of each lane can be mapped to.
+FN u32 choicesOf(const Graph& g, const Memo& memo, const Program& q, const Flats& f, u32 l, const Leaf& leaf) {
     u32 lane = laneId();
-    u128 total = 1;
-    for (u32 i = 0; total != 0 && i < q.groups; i++) {
-        const Leaf& leaf = q.leaf[i];
-        const Step& st = q.step[leaf.step];
-        const Back& b = q.back[st.back];
-        u32 v = vertexAt(f, q, l, lane, b.from), n = recall(memo, memo.column[leaf.column], v) - 1;
-        for (u32 k = st.conflicts; k != 0; k &= k - 1) {
-            u32 taken = vertexAt(f, q, l, lane, lowestBit(k));
-            if (!passes(g, st, taken)) continue;
-            if (loose(b)) {
-                n -= joins(g, kNone, b, reach(g, v, b), taken);
-            } else {
-                u32 e = entryTo(g, v, b, taken);
-                n -= e != kNone && admitsEdge(g, kNone, b, e);
-            }
+    const Step& st = q.step[leaf.step];
+    const Back& b = q.back[st.back];
+    u32 v = vertexAt(f, q, l, lane, b.from), n = recall(memo, memo.column[leaf.column], v) - 1;
+    for (u32 k = st.conflicts; k != 0; k &= k - 1) {
+        u32 taken = vertexAt(f, q, l, lane, lowestBit(k));
+        if (!passes(g, st, taken)) continue;
+        if (loose(b)) {
+            n -= joins(g, kNone, b, reach(g, v, b), taken);
+        } else {
+            u32 e = entryTo(g, v, b, taken);
+            n -= e != kNone && admitsEdge(g, kNone, b, e);
         }
-        if (n < leaf.size) total = 0;
-        for (u32 k = 0; total != 0 && k < leaf.size; k++) total = times(total, n - k);
+    }
+    return n;
+}
+
+// leavesOf returns the number of ways to map the leaves of the match of each active lane, as leaves does.
+FN u128 leavesOf(const Graph& g, const Memo& memo, const Program& q, const Flats& f, u32 l, bool active, Work& work) {
+    u32 lane = laneId();
+    u128 total = active ? 1 : 0;
+    for (u32 i = 0; i < q.groups; i++) {
+        const Leaf& leaf = q.leaf[i];
+        if (paired(leaf) && leaf.pair > i) continue;
+        u32 n = total != 0 ? choicesOf(g, memo, q, f, l, leaf) : 0;
+        if (!paired(leaf)) {
+            total = timesWays(total, n, leaf.size);
+            continue;
+        }
+        const Leaf& other = q.leaf[leaf.pair];
+        u32 m = n != 0 ? choicesOf(g, memo, q, f, l, other) : 0;
+        bool asks = total != 0 && m != 0;
+        auto parent = [&](const Leaf& of) {
+            return asks ? vertexAt(f, q, l, lane, q.back[q.step[of.step].back].from) : 0;
+        };
+        u32 both = meetings(g, q, leaf, other, parent(leaf), parent(other), asks, 0, work.steps,
+            [&](u32 of, u32 position, u32) { return vertexAt(f, q, l, of, position); });
+        total = times(total, (u64)n * m - both);
     }
     return total;
 }
@@ -134,8 +153,8 @@ FN bool isCandidate(const Graph& g, const Program& q, const Flats& f, u32 l, u32
 // when the warp has made its turns of the launch.
 FN u32 fill(const Search& p, const Program& q, Flats& f, u32 l, Work& work) {
     u32 lane = laneId(), n = 0, each = 1 + q.images;
-    Level &v = f.level[l], &next = f.level[l + 1 < kFlatLevels ? l + 1 : l];
     bool last = q.start + l + 1 == q.leaves && q.groups == 0;
+    Level &v = f.level[l], &next = f.level[last ? l : l + 1];
     u32 at = v.at, total = v.total;
     while (at < total && n < kWarp && work.turns < p.queue.slice) {
         if (p.queue.mailing != 0) {
@@ -196,8 +215,8 @@ FN u32 countFrom(const Search& p, const Program& q, Flats& f, u32 l, Work& work)
             listAll(p.graph, q, f, l, n, alive);
             continue;
         }
-        if (alive >> laneId() & 1)
-            work.found = plus(work.found, times(leavesOf(p.graph, p.memo, q, f, l), 1 + q.images));
+        work.found = plus(work.found, times(leavesOf(p.graph, p.memo, q, f, l, alive >> laneId() & 1, work),
+            1 + q.images));
         warpSync();
         l--;
     }
@@ -210,8 +229,7 @@ FN u32 openTasks(const Search& p, const Program& q, Flats& f, u32 n, Work& work)
     work.steps += n;
     u32 alive = offered(p.graph, p.memo, q, f, 0, n, work);
     if (q.leaves > q.start) return listAll(p.graph, q, f, 0, n, alive);
-    if (alive >> laneId() & 1)
-        work.found = plus(work.found, times(leavesOf(p.graph, p.memo, q, f, 0), 1 + q.images));
+    work.found = plus(work.found, times(leavesOf(p.graph, p.memo, q, f, 0, alive >> laneId() & 1, work), 1 + q.images));
     if (laneId() == 0) f.level[0].at = f.level[0].total = 0;
     warpSync();
     return 0;

@@ -6,9 +6,12 @@
 
 constexpr u32 kFlatThreads = kBlockWarps * kWarp;
 
+// FlatBlock is the memory of a block's warps, which have kFlatLevels levels each.
 struct FlatBlock {
-    Flats flats[kBlockWarps];
+    u32 words[kBlockWarps][wordsTo(kFlatLevels - 1)];
 };
+
+FN Flats& flatsIn(FlatBlock& b) { return *(Flats*)b.words[warpInBlock()]; }
 
 // leave adds the tasks of some lanes to those for wbm.
 FN void leave(const TaskQueue& queue, u32 lanes, Task t) {

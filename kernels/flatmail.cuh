@@ -6,8 +6,8 @@
 #include "count.cuh"
 #include "emit.cuh"
 
-// kFlatLevels is the maximum number of levels, including that of the tasks. Programs with more vertices between anchor
-// and leaves are searched task by task. The levels of eight warps take 18.3 KiB of shared memory.
+// kFlatLevels is the number of levels, including that of the tasks, that wbmflat has in shared memory. Those of eight
+// warps take 18.3 KiB. wbmflatwhere has as many as the programs of a search need, in global memory.
 constexpr u32 kFlatLevels = 4;
 
 // Level is a block of partial matches with the same number of vertices, one per lane, and the list of candidates for
@@ -20,11 +20,12 @@ struct Level {
     u32 start[kWarp];  // position of the lane's list in the list of all lanes
 };
 
-// Flats is the state of a warp that counts in blocks.
+// Flats is the state of a warp that counts in blocks. A search has memory for the first levels only:
+// TaskQueue.flatWords.
 struct Flats {
     u32 program;
     u32 from[kWarp], net[kWarp];  // by task: the first vertex, and the net edge
-    Level level[kFlatLevels];     // at level 0, w is the second vertex of the task
+    Level level[kMaxVertices];    // at level 0, w is the second vertex of the task
 };
 LAYOUT_flatmail
 
@@ -36,7 +37,11 @@ constexpr u32 kMostParts = 16;
 constexpr u32 kDoneEvery = 4;
 
 // wordsTo returns the number of words of a Flats with the levels down to l.
-FN u32 wordsTo(u32 l) { return (sizeof(Flats) - (kFlatLevels - 1 - l) * sizeof(Level)) / 4; }
+constexpr u32 wordsTo(u32 l) { return (sizeof(Flats) - (kMaxVertices - 1 - l) * sizeof(Level)) / 4; }
+
+// flatsOf returns the Flats with a number in the memory of a search: those of mail come first, by warp, then those in
+// which the warps of wbmflatwhere work.
+FN Flats& flatsOf(const TaskQueue& queue, u32 i) { return *(Flats*)((u32*)queue.flatMail + (u64)i * queue.flatWords); }
 
 // give mails parts of the remaining work of the levels down to l (positions before at of level l are done) to warps
 // that wanted work when their boxes were read, and reads the next 32 boxes. What was read may be old, but the swap
@@ -59,7 +64,7 @@ FN void give(const TaskQueue& queue, Flats& f, u32 l, u32 at, Look& k) {
     if (n == 0) return;
     warpSync();  // all lanes write to a box that one lane has got
     for (u32 to = got; to != 0; to &= to - 1, i++) {
-        Flats& t = queue.flatMail[first + lowestBit(to)];
+        Flats& t = flatsOf(queue, first + lowestBit(to));
         warpCopy((u32*)&t, (const u32*)&f, wordsTo(d));
         if (lane == 0) {
             t.level[d].at = from + shareOf(rest, i, n + 1);
@@ -85,7 +90,7 @@ FN void give(const TaskQueue& queue, Flats& f, u32 l, u32 at, Look& k) {
 FN u32 open(const TaskQueue& queue, Flats& f, u32 said) {
     fence();
     u32 depth = said - kPosted;
-    const u32* from = (const u32*)&queue.flatMail[warpInGrid()];
+    const u32* from = (const u32*)&flatsOf(queue, warpInGrid());
     u32 words = wordsTo(depth);
     constexpr u32 most = 8;  // loads in flight; not tuned
     for (u32 at = laneId(); at < words; at += most * kWarp) {
@@ -123,7 +128,7 @@ FN u32 receive(const TaskQueue& queue, Flats& f) {
 
 // hold posts the remaining work of the levels down to l in the warp's own box, for the next launch.
 FN void hold(const TaskQueue& queue, Flats& f, u32 l) {
-    warpCopy((u32*)&queue.flatMail[warpInGrid()], (const u32*)&f, wordsTo(l));
+    warpCopy((u32*)&flatsOf(queue, warpInGrid()), (const u32*)&f, wordsTo(l));
     if (laneId() == 0) {
         add(&queue.control->held, 1);
         add(&queue.control->counting, kAll);

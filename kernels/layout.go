@@ -18,7 +18,7 @@ const (
 	MaxStride   = 128          // words of a row: kMaxStride of rows.cuh
 	outWords    = 512          // words of the rows that a warp keeps in shared memory: kOutWords of emit.cuh
 	FlatBacks   = 3            // maximum back edges of a step for flat.cuh: kFlatBacks
-	FlatLevels  = 4            // maximum levels of counting in blocks: kFlatLevels of flatmail.cuh
+	FlatLevels  = 4            // levels of counting in blocks in shared memory: kFlatLevels of flatmail.cuh
 )
 
 // Modes of a program, by the kind of answer: Mode of plan.cuh.
@@ -91,15 +91,16 @@ const (
 	OpAbsent
 )
 
-// Sizes, in bytes, of structures that only kernels read: Span of graph.cuh, Parked and State of state.cuh, Flats of
-// flatmail.cuh.
+// Sizes, in bytes, of structures that only kernels read: Span of graph.cuh, Parked and State of state.cuh.
 const (
 	SpanSize   = 16
 	ParkedSize = stateSize + 8
 	StateSize  = stateSize
-	FlatsSize  = 4 + 2*32*4 + FlatLevels*(2+4*32)*4
 	stateSize  = 9*4 + MaxVertices*4 + MaxBacks*4 + MaxBacks*8 + MaxSteps*16
 )
+
+// FlatsSize returns the size in bytes of Flats of flatmail.cuh with a number of levels.
+func FlatsSize(levels int) int { return 4 + 2*32*4 + levels*(2+4*32)*4 }
 
 // Back is a back edge of a step.
 type Back struct {
@@ -137,9 +138,10 @@ type Step struct {
 	After, Before                 uint32
 }
 
-// Leaf is a group of alike leaves: the step of one of them, their number, and their memo column.
+// Leaf is a group of alike leaves: the step of one of them, their number, and their memo column. Pair is the other
+// group of those that may be mapped to the same vertex, or None; then both have one leaf.
 type Leaf struct {
-	Step, Size, Column, _ uint32
+	Step, Size, Column, Pair uint32
 }
 
 // Slice is items of an array: the first, and their number.
@@ -223,7 +225,7 @@ type Memo struct {
 // blocks, Steal 0 work stealing inside a block.
 type TaskQueue struct {
 	Task, Net, Control, Parked, Box, Mail, Left, FlatBox, FlatMail Ptr
-	Tasks, Take, Mailing, Steal, Slice, Closing                    uint32
+	Tasks, Take, Mailing, Steal, Slice, Closing, FlatWords, _      uint32
 }
 
 // Output is the place to which results are written: Tally and Stop by request, and rows of Stride words in Buffer,

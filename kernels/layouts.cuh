@@ -124,6 +124,7 @@
     ASSERT_FIELD(Leaf, step, 0, 4); \
     ASSERT_FIELD(Leaf, size, 4, 4); \
     ASSERT_FIELD(Leaf, column, 8, 4); \
+    ASSERT_FIELD(Leaf, pair, 12, 4); \
     ASSERT_SIZE(Slice, 8); \
     ASSERT_FIELD(Slice, first, 0, 4); \
     ASSERT_FIELD(Slice, number, 4, 4); \
@@ -183,7 +184,7 @@
     ASSERT_FIELD(Memo, column, 8, 8); \
     ASSERT_FIELD(Memo, known, 16, 4); \
     ASSERT_FIELD(Memo, vertices, 20, 4); \
-    ASSERT_SIZE(TaskQueue, 96); \
+    ASSERT_SIZE(TaskQueue, 104); \
     ASSERT_FIELD(TaskQueue, task, 0, 8); \
     ASSERT_FIELD(TaskQueue, net, 8, 8); \
     ASSERT_FIELD(TaskQueue, control, 16, 8); \
@@ -199,18 +200,19 @@
     ASSERT_FIELD(TaskQueue, steal, 84, 4); \
     ASSERT_FIELD(TaskQueue, slice, 88, 4); \
     ASSERT_FIELD(TaskQueue, closing, 92, 4); \
+    ASSERT_FIELD(TaskQueue, flatWords, 96, 4); \
     ASSERT_SIZE(Output, 40); \
     ASSERT_FIELD(Output, tally, 0, 8); \
     ASSERT_FIELD(Output, stop, 8, 8); \
     ASSERT_FIELD(Output, buffer, 16, 8); \
     ASSERT_FIELD(Output, capacity, 24, 8); \
     ASSERT_FIELD(Output, stride, 32, 4); \
-    ASSERT_SIZE(Search, 344); \
+    ASSERT_SIZE(Search, 352); \
     ASSERT_FIELD(Search, graph, 0, 160); \
     ASSERT_FIELD(Search, programs, 160, 24); \
     ASSERT_FIELD(Search, memo, 184, 24); \
-    ASSERT_FIELD(Search, queue, 208, 96); \
-    ASSERT_FIELD(Search, output, 304, 40);
+    ASSERT_FIELD(Search, queue, 208, 104); \
+    ASSERT_FIELD(Search, output, 312, 40);
 
 // emit.cuh
 #define LAYOUT_emit \
@@ -223,7 +225,7 @@
 // flatmail.cuh
 #define LAYOUT_flatmail \
     ASSERT_VALUE(kFlatLevels, 4); \
-    ASSERT_SIZE(Flats, 2340);
+    ASSERT_SIZE(Flats, 16900);
 
 // wbm.cuh
 #define LAYOUT_wbm \

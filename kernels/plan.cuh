@@ -18,8 +18,8 @@ enum Mode : u32 { kRows = 0, kCount = 1, kAny = 2 };
 // The number of candidates of a leaf then does not depend on the update, and can be kept in the memo.
 enum Rule : u32 { kByOrder = 0, kUnchanged = 1, kAnyEdge = 2, kInView = 3 };
 
-// kWhere tells that a kernel tests conditions and knows sets of labels. The kernels that do are others than those that
-// do not, so that patterns without either do not pay for them.
+// kWhere tells that a kernel tests conditions, and knows sets of labels and pairs of leaves. The kernels that do are
+// others than those that do not, so that patterns without these do not pay for them: registers are few.
 #if defined(MOTIFD_WHERE)
 constexpr bool kWhere = true;
 #else
@@ -66,9 +66,11 @@ struct Step {
     u32 after, before;
 };
 
-// Leaf is a group of alike leaves of a count: their number (size), the step of one of them, and their memo column.
+// Leaf is a group of alike leaves of a count: their number (size), the step of one of them, and their memo column. pair
+// is the other group of those that may be mapped to the same vertex, or kNone; then both have one leaf, and a kernel
+// with kWhere is needed.
 struct Leaf {
-    u32 step, size, column, unused;
+    u32 step, size, column, pair;
 };
 
 // Slice is items of an array: the first, and their number.
@@ -87,13 +89,16 @@ struct Program {
     u32 vertices, edges;
     u32 keep;           // 1: the images of edges are wanted
     u32 images, image;  // number of further rows of each match, and their first index in Programs.image
-    u32 flat;           // 1: rows: flat.cuh does the last two steps together; counts: flatcount.cuh counts
+    u32 flat;           // rows: 1: flat.cuh does the last two steps together; counts: levels of flatcount.cuh, or 0
     Step step[kMaxSteps];
     Back back[kMaxBacks];  // at kAnchorAt: of the anchor, what is asked of it alone
     Leaf leaf[kMaxSteps];
     Slice check[kMaxSteps];  // by step: of Where.instr, the conditions of which it maps the last element
 };
 LAYOUT_plan
+
+// paired reports whether a leaf has a pair.
+FN bool paired(const Leaf& l) { return kWhere && l.pair != kNone; }
 
 // among reports whether the label of a back edge is a set of labels.
 FN bool among(u32 label) { return kWhere && label >= kAmong && label != kAnyLabel; }

@@ -124,9 +124,11 @@ constexpr u32 kHub = 40;
 constexpr u32 kHub = (1u << 27) - 1;
 #endif
 
-// listed counts, for each lane, the slots that offers counts, in the first slots of its range. The warp reads the
-// ranges of all lanes as one list, so that no lane waits for a longer range.
-FN u32 listed(const Graph& g, u32 net, const Step& st, const Back& b, Range r, u32 size, u64& steps) {
+// listed counts, for each lane, the slots that pass a test, in the first slots of its range. The warp reads the ranges
+// of all lanes as one list, so that no lane waits for a longer range. test gets the lane whose range has a slot, the
+// slot, and whether there is an entry; all lanes call it.
+template <class Test>
+FN u32 listed(const Graph& g, Range r, u32 size, u64& steps, Test test) {
     u32 lane = laneId(), n = 0, total, start = sumBefore(size, total), sum = start + size;
     for (u32 t = lane; t - lane < total; t += kWarp) {
         u32 of = 0, here = t - lane;
@@ -135,7 +137,7 @@ FN u32 listed(const Graph& g, u32 net, const Step& st, const Back& b, Range r, u
         u32 slot = shuffle(r.begin, of) + t - shuffle(start, of);
         bool ok = t < total && slot % kLeaf < g.count[slot / kLeaf];
         steps += popcount(vote(ok));
-        u32 hits = vote(ok && passes(g, st, g.nbr[slot]) && admitsSlot(g, net, b, slot));
+        u32 hits = vote(test(of, slot, ok));
         // This lane's vertex has the positions from start to sum, of the 32 from here on.
         u32 from = start > here ? start - here : 0, to = sum > here ? sum - here : 0;
         n += popcount(hits & (to < kWarp ? (1u << to) - 1 : kAll) & (from < kWarp ? kAll << from : 0));
@@ -143,18 +145,49 @@ FN u32 listed(const Graph& g, u32 net, const Step& st, const Back& b, Range r, u
     return n;
 }
 
-// offers returns, for the vertex v of each lane that asks, the number of candidates of a leaf's step, without regard to
-// the vertices that are mapped already. Along a loose back edge it counts pairs of vertex and edge.
-FN u32 offers(const Graph& g, u32 net, const Step& st, const Back& b, u32 v, bool asks, u64& steps) {
-    Range r = asks ? reach(g, v, b) : Range{0, 0};
+// counted is listed for all slots of the ranges.
+template <class Test>
+FN u32 counted(const Graph& g, Range r, u64& steps, Test test) {
     u32 todo = vote(r.begin < r.end), n = 0;
     bool alone = vote(r.end - r.begin > kHub) != 0;
     while (todo != 0) {
         u32 now = alone ? todo & -todo : todo;
-        n += listed(g, net, st, b, r, now >> laneId() & 1 ? r.end - r.begin : 0, steps);
+        n += listed(g, r, now >> laneId() & 1 ? r.end - r.begin : 0, steps, test);
         todo &= ~now;
     }
     return n;
+}
+
+// offers returns, for the vertex v of each lane that asks, the number of candidates of a leaf's step, without regard to
+// the vertices that are mapped already. Along a loose back edge it counts pairs of vertex and edge.
+FN u32 offers(const Graph& g, u32 net, const Step& st, const Back& b, u32 v, bool asks, u64& steps) {
+    return counted(g, asks ? reach(g, v, b) : Range{0, 0}, steps, [&](u32, u32 slot, bool ok) {
+        return ok && passes(g, st, g.nbr[slot]) && admitsSlot(g, net, b, slot);
+    });
+}
+
+// meetings returns, for each lane that asks, how many vertices both of two leaves can be mapped to. The leaves are
+// joined to u and v, along back edges that are not loose. image(of, position, own) returns the vertex at a position of
+// the match of lane of, whose value of own is the third argument.
+template <class Image>
+FN u32 meetings(const Graph& g, const Program& q, const Leaf& a, const Leaf& b, u32 u, u32 v, bool asks, u32 own,
+    u64& steps, Image image) {
+    const Step &first = q.step[a.step], &second = q.step[b.step];
+    Range r = asks ? reach(g, u, q.back[first.back]) : Range{0, 0};
+    Range s = asks ? reach(g, v, q.back[second.back]) : Range{0, 0};
+    bool swapped = s.end - s.begin < r.end - r.begin;
+    return counted(g, swapped ? s : r, steps, [&](u32 of, u32 slot, bool ok) {
+        bool other = shuffle(swapped, of) != 0;
+        u32 from = shuffle(swapped ? u : v, of), its = shuffle(own, of);
+        if (!ok) return false;
+        const Back &along = q.back[(other ? second : first).back], &to = q.back[(other ? first : second).back];
+        u32 w = g.nbr[slot];
+        if (!passes(g, first, w) || !passes(g, second, w) || !admitsSlot(g, kNone, along, slot)) return false;
+        for (u32 k = first.conflicts | second.conflicts; k != 0; k &= k - 1)
+            if (image(of, lowestBit(k), its) == w) return false;
+        u32 e = entryTo(g, from, to, w);
+        return e != kNone && admitsEdge(g, kNone, to, e);
+    });
 }
 
 // joins returns how many of the candidates in a range are w.

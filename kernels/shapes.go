@@ -52,8 +52,8 @@ func RunTasks(q Queue, p Runs) error {
 	return q.Launch("tasks", flat(q, int(p.Tasks)), flatThreads, BytesOf(&p))
 }
 
-// Searches are the kernels that search: for totals, and for rows; then those that test conditions; then the one for
-// rows that tests negations, too.
+// Searches are the kernels that search: for totals, and for rows; then those that test conditions and know pairs; then
+// the one for rows that tests negations, too.
 var Searches = [5]string{"wbm", "wbmrows", "wbmwhere", "wbmrowswhere", "wbmrowsabsent"}
 
 // Kind says which of the kernels a search needs: for sorted rows or for totals, with programs that test conditions or

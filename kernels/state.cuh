@@ -95,12 +95,14 @@ struct TaskQueue {
     State* mail;       // by warp: the content of its box
     Task* left;        // tasks that counting in blocks leaves; control has their number. May be null
     u32* flatBox;      // by warp: Box for counting in blocks
-    Flats* flatMail;   // by warp: the content of that box
+    Flats* flatMail;   // by warp: the content of that box; more in flatsOf
     u32 tasks, take;   // number, and how many a warp takes at a time: at most 32
     u32 mailing;       // 0: no work goes between blocks
     u32 steal;         // 0: no stealing in the block
     u32 slice;         // turns of a warp in one launch
     u32 closing;       // when the row buffer has more rows, no more tasks are taken; kNone: no limit
+    u32 flatWords;     // words of a Flats
+    u32 unused;
 };
 
 // Output is where results are written: totals by request, and rows in the row buffer.

@@ -3,5 +3,5 @@
 
 KERNEL(wbmflat, Search, kFlatThreads, 4) {
     SHARED(FlatBlock, block);
-    countTasks(p, block.flats[warpInBlock()]);
+    countTasks(p, flatsIn(block));
 }

@@ -20,6 +20,7 @@ var (
 	benchVertices = flag.Int("motifd.vertices", 37700, "vertices of the benchmark's graph")
 	benchDegree   = flag.Int("motifd.edges", 11, "edges tried for each of its vertices")
 	benchLabels   = flag.Int("motifd.labels", 5, "labels of the benchmark's graph")
+	benchSize     = flag.Int("motifd.size", 6, "vertices of the benchmark's queries")
 	benchLimit    = flag.Duration("motifd.limit", 10*time.Second, "time limit of one query on one backend")
 )
 
@@ -106,7 +107,7 @@ func generate(tb testing.TB, vertices, per, labels, perClass, oneOf int) *world 
 	w.graph = g
 	for _, c := range classes {
 		for len(w.queries[c]) < perClass {
-			if q := cut(rng, adj, label, c, 6); q != nil {
+			if q := cut(rng, adj, label, c, *benchSize); q != nil {
 				q.Name = fmt.Sprintf("%s%02d", c, len(w.queries[c]))
 				w.queries[c] = append(w.queries[c], q)
 			}

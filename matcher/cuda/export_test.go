@@ -5,6 +5,7 @@ package cuda
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"motifd/dyngraph"
@@ -108,4 +109,17 @@ func (b *Backend) InTurn(choose func(busy []int64) int) {
 		}
 		return choose(busy)
 	}
+}
+
+// Deep returns how many programs for counts have more levels than fit shared memory, and how many have pairs of leaves.
+func (b *Backend) Deep() (deep, paired int) {
+	for _, k := range b.table.programs {
+		if k.Mode == kernels.ModeCount && k.Flat > kernels.FlatLevels {
+			deep++
+		}
+		if slices.ContainsFunc(k.Leaf[:k.Groups], func(l kernels.Leaf) bool { return l.Pair != kernels.None }) {
+			paired++
+		}
+	}
+	return deep, paired
 }

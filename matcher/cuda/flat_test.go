@@ -71,6 +71,59 @@ func TestS12BlocksOfMatches(t *testing.T) {
 	})
 }
 
+// TestS12BlocksAtAnyDepth counts trees of 6 to 9 vertices, of few labels, in batches and in whole graphs: there are
+// more levels than fit shared memory, and leaves that may be mapped to the same vertex, alike or not.
+func TestS12BlocksAtAnyDepth(t *testing.T) {
+	var deep, paired int
+	enough := func() bool { return os.Getenv(Few) != "" || min(deep, paired) > 10 }
+	matchertest.ForSeedsUntil(t, 2+rounds/3, enough, func(t *testing.T, rng *rand.Rand) {
+		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 60, Edges: 130, Messages: 200,
+			Labels: matchertest.Labels{Vertex: []string{"L0", "L1"}, Edge: []string{"e0"}}}
+		var queries []*matcher.Query
+		for i := range 5 {
+			queries = append(queries, treeOf(rng, fmt.Sprint("q", i), 6+rng.IntN(4), shape.Directed))
+		}
+		want := cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())})
+		o := cuda.Options{Shape: kernels.Shape{Blocks: 1 + rng.IntN(2), BlockWarps: 1 + rng.IntN(2)},
+			Slice: []int{0, 1 + rng.IntN(12)}[rng.IntN(2)], NoFlat: rng.IntN(4) == 0}
+		got := newBackendWith(t, rng, o)
+		bench := matchertest.NewBench(t, shape.Directed, plan.New(), queries, want, got)
+		for batch := range slices.Chunk(matchertest.RandomStream(rng, shape), 110) {
+			bench.Stage(batch)
+			requests := bench.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })
+			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+				compareAnswers(t, bench, sign, requests, bench.Search(want, sign, requests),
+					bench.Search(got, sign, requests))
+			}
+			compareNumbers(t, bench, dyngraph.New, want, got)
+			bench.Commit()
+		}
+		d, p := got.(*cuda.Backend).Deep()
+		deep, paired = deep+d, paired+p
+	})
+}
+
+// treeOf returns a random tree, whose vertices have one of two labels or any.
+func treeOf(rng *rand.Rand, name string, n int, directed bool) *matcher.Query {
+	q := &matcher.Query{Name: name, Version: 1}
+	for i := range n {
+		v := matcher.QueryVertex{Name: fmt.Sprint("v", i)}
+		if rng.IntN(8) > 0 {
+			v.Label = fmt.Sprint("L", rng.IntN(2))
+		}
+		q.Vertices = append(q.Vertices, v)
+		if i > 0 {
+			e := matcher.QueryEdge{Name: fmt.Sprint("e", i), From: max(0, i-1-rng.IntN(3)), To: i, Label: "e0",
+				Either: !directed}
+			if rng.IntN(2) == 0 {
+				e.From, e.To = e.To, e.From
+			}
+			q.Edges = append(q.Edges, e)
+		}
+	}
+	return q
+}
+
 // ringOf returns a pattern without leaves, a ring with some chords: matches are many, and steps choose between several
 // lists.
 func ringOf(rng *rand.Rand, name string, n int) *matcher.Query {

@@ -60,7 +60,8 @@ const leastNear = 64 << 10
 // mapGraph bounds what the graph takes of the side's device, and gives the memory of searches back.
 func (s *side) mapGraph(b *Backend, first bool) error {
 	memory := int(s.dev.Info().Memory)
-	ofWarps := s.run.shape(false, 0).Warps() * (kernels.ParkedSize + kernels.StateSize + kernels.FlatsSize)
+	ofWarps := s.run.shape(false, 0).Warps() *
+		(kernels.ParkedSize + kernels.StateSize + kernels.FlatsSize(kernels.FlatLevels))
 	switch {
 	case !first:
 		s.near /= 2

@@ -59,7 +59,7 @@ func (r *runner) pass(j *job, n int) (*pass, error) {
 	if !r.opt.NoMail {
 		p.Queue.Mailing = 1
 	}
-	if s.flat = j.flat; s.flat {
+	if s.flat = j.levels > 0; s.flat {
 		err := r.blocks(s)
 		var short *kernels.MemoryError
 		if errors.As(err, &short) { // the search does without
@@ -73,7 +73,11 @@ func (r *runner) pass(j *job, n int) (*pass, error) {
 
 // blocks allocates the memory that counting in blocks of matches needs.
 func (r *runner) blocks(s *pass) error {
-	if _, err := r.flatMail.Claim(s.shape.Warps() * kernels.FlatsSize); err != nil {
+	size, of := kernels.FlatsSize(s.job.levels), s.shape.Warps()
+	if s.job.kind().Where {
+		of *= 2 // those that warps work in, too
+	}
+	if _, err := r.flatMail.Claim(of * size); err != nil {
 		return err
 	}
 	if _, err := r.flatBox.Claim(s.shape.Warps() * 4); err != nil {
@@ -84,6 +88,7 @@ func (r *runner) blocks(s *pass) error {
 		return err
 	}
 	s.p.Queue.Left, s.p.Queue.FlatBox, s.p.Queue.FlatMail = r.left.Ptr, r.flatBox.Ptr, r.flatMail.Ptr
+	s.p.Queue.FlatWords = uint32(size / 4)
 	return r.stream.q.Clear(r.flatBox.Ptr, r.flatBox.Size)
 }
 

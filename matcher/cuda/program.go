@@ -96,6 +96,10 @@ const (
 // program compiles a matching order.
 func (t *table) program(p *matcher.Plan, o *matcher.Order, f *candidates.Filter, mode uint32,
 	by cause) kernels.Program {
+	counts := mode == kernels.ModeCount && by != byOrder
+	if counts && !checksElements(p) {
+		o = leavesLast(p, o)
+	}
 	c := compiler{t: t, f: f, p: p, o: o, by: by, at: make([]int, len(p.Query.Vertices)),
 		vertexStep: make([]int, len(p.Query.Vertices)),
 		slot:       make([]uint32, len(p.Query.Edges)), edgeStep: make([]int, len(p.Query.Edges)),
@@ -118,7 +122,7 @@ func (t *table) program(p *matcher.Plan, o *matcher.Order, f *candidates.Filter,
 	c.checks(t.where)
 	k := &c.k
 	k.Leaves = k.Steps
-	if mode == kernels.ModeCount && by != byOrder {
+	if counts {
 		t.leaves(p, k)
 	}
 	if mode != kernels.ModeCount || c.apart || slices.ContainsFunc(k.Check[:], isChecked) {
@@ -127,28 +131,28 @@ func (t *table) program(p *matcher.Plan, o *matcher.Order, f *candidates.Filter,
 	if mode == kernels.ModeRows && k.Steps >= k.Start+2 && single(k, k.Steps-2) && single(k, k.Steps-1) {
 		k.Flat = 1
 	}
-	if mode == kernels.ModeCount && flat(k) {
-		k.Flat = 1
+	if mode == kernels.ModeCount {
+		k.Flat = flat(k)
 	}
 	return *k
 }
 
-// flat reports whether a program can count in blocks of matches: the steps before the leaves are plain, and at most
-// kernels.FlatLevels.
-func flat(k *kernels.Program) bool {
-	levels := k.Leaves - k.Start
-	if k.Groups == 0 && levels > 0 {
-		levels-- // the last step counts its candidates and keeps none
-	}
-	if k.Keep != 0 || levels >= kernels.FlatLevels {
-		return false
+// flat returns the number of levels that a program needs to count in blocks of matches: one for the tasks, one for each
+// step before the leaves. It is 0 where it cannot, because one of these steps is not plain.
+func flat(k *kernels.Program) uint32 {
+	if k.Keep != 0 {
+		return 0
 	}
 	for i := k.Start; i < k.Leaves; i++ {
 		if !plain(k, i) {
-			return false
+			return 0
 		}
 	}
-	return true
+	levels := 1 + k.Leaves - k.Start
+	if k.Groups == 0 && levels > 1 {
+		levels-- // the last step counts its candidates and keeps none
+	}
+	return levels
 }
 
 // single reports whether a step is plain and has at most kernels.FlatBacks back edges.
@@ -326,73 +330,4 @@ func (c *compiler) rule(edge int) uint32 {
 		return kernels.RuleUnchanged
 	}
 	return kernels.RuleAnyEdge
-}
-
-// leaves finds the leaves of a count: the longest suffix of the order whose vertices have one neighbour each, and in
-// which any two vertices that conflict (may have the same image) are alike. Alike leaves choose different vertices from
-// one set; the numbers of choices of different groups multiply (DESIGN S12).
-func (t *table) leaves(p *matcher.Plan, k *kernels.Program) {
-	for k.Leaves > k.Start {
-		s := &k.Step[k.Leaves-1]
-		if s.Vertex == kernels.None || !isLeaf(p, int(s.Vertex)) || isChecked(k.Check[k.Leaves-1]) {
-			break
-		}
-		ok := true
-		for i := k.Leaves; i < k.Steps; i++ {
-			other := &k.Step[i]
-			ok = ok && (p.MustDiffer[s.Vertex]>>other.Vertex&1 == 0 || alike(k, s, other))
-		}
-		if !ok {
-			break
-		}
-		k.Leaves--
-	}
-next:
-	for i := k.Leaves; i < k.Steps; i++ {
-		s := &k.Step[i]
-		s.Conflicts &= 1<<k.Step[k.Leaves].Position - 1
-		for g := range k.Groups {
-			if alike(k, &k.Step[k.Leaf[g].Step], s) {
-				k.Leaf[g].Size++
-				continue next
-			}
-		}
-		b := &k.Back[s.Back]
-		c := listKey{s.Word<<6 | uint32(bits.TrailingZeros64(s.Mask)), b.Dir, b.Label, b.Rule,
-			kernels.Slice{First: b.Test, Number: b.Tests}}
-		if _, ok := t.columns[c]; !ok {
-			t.columns[c] = uint32(len(t.columns))
-		}
-		k.Leaf[k.Groups] = kernels.Leaf{Step: i, Size: 1, Column: t.columns[c]}
-		k.Groups++
-	}
-}
-
-// isLeaf reports whether a pattern vertex has one edge.
-func isLeaf(p *matcher.Plan, v int) bool {
-	n := 0
-	for _, e := range p.Query.Edges {
-		if e.From == v || e.To == v {
-			n++
-		}
-	}
-	return n == 1
-}
-
-// hasLeaf reports whether a pattern has a vertex with one edge.
-func hasLeaf(p *matcher.Plan) bool {
-	for v := range p.Query.Vertices {
-		if isLeaf(p, v) {
-			return true
-		}
-	}
-	return false
-}
-
-// alike reports whether two leaves choose from the same neighbours of the same vertex.
-func alike(k *kernels.Program, s, t *kernels.Step) bool {
-	a, b := k.Back[s.Back], k.Back[t.Back]
-	// Along a back edge that is not loose, a vertex that is taken removes one choice.
-	return !isLoose(a) && s.Word == t.Word && s.Mask == t.Mask && a.From == b.From && a.Label == b.Label &&
-		a.Dir == b.Dir && a.Rule == b.Rule && a.Test == b.Test && a.Tests == b.Tests
 }

@@ -95,7 +95,7 @@ type job struct {
 	slots    int      // slots of the graph's array
 	layers   int      // of its labels: mirror.Mirror.Layers
 	memo     bool     // there is room for a memo
-	flat     bool     // some tasks are counts that can be made in blocks of matches
+	levels   int      // of counting in blocks of matches that some tasks need; 0: none can be counted so
 	where    bool     // some programs test conditions
 	absent   bool     // some programs test negations
 
@@ -167,7 +167,9 @@ func (r *runner) begin(j *job) error {
 			j.stride = max(j.stride, int(1+p.Vertices+p.Edges))
 			j.where = j.where || r.table.tests[i]
 			j.absent = j.absent || r.table.absent[i]
-			j.flat = j.flat || !r.opt.NoFlat && p.Mode == kernels.ModeCount && p.Flat != 0
+			if p.Mode == kernels.ModeCount && !r.opt.NoFlat {
+				j.levels = max(j.levels, int(p.Flat))
+			}
 			matches = max(matches, 1+int(p.Images))
 		}
 	}

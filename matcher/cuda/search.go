@@ -228,7 +228,8 @@ func (s *batchSearch) job(of []int) *job {
 	j.where = s.b.replaces()
 	j.meter = newMeter(of, s.budget, s.results)
 	for _, i := range of {
-		for _, p := range s.b.plans[s.reqs[i].Plan].of(s.reqs[i].Want) {
+		all := s.b.plans[s.reqs[i].Plan].of(s.reqs[i].Want)
+		for _, p := range all[:len(all)-1] { // the last is of the static order, which may need slower kernels
 			if p != kernels.None {
 				j.owner[p] = uint32(i)
 			}

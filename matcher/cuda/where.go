@@ -125,9 +125,15 @@ func layeredPrograms(of []kernels.Program, layers int) []kernels.Program {
 	return of
 }
 
-// tests reports whether only the kernels that test conditions can search a program: it has conditions, or sets of
-// labels.
+// tests reports whether only the kernels that test conditions can search a program: it has conditions, sets of labels,
+// pairs of leaves, or more levels than fit shared memory.
 func tests(k *kernels.Program) bool {
+	if k.Mode == kernels.ModeCount && k.Flat > kernels.FlatLevels {
+		return true
+	}
+	if slices.ContainsFunc(k.Leaf[:k.Groups], func(l kernels.Leaf) bool { return l.Pair != kernels.None }) {
+		return true
+	}
 	return slices.ContainsFunc(k.Back[:], func(b kernels.Back) bool {
 		return b.Tests > 0 || b.Label >= kernels.Among && b.Label != kernels.AnyLabel
 	}) ||
