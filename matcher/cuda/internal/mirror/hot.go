@@ -97,7 +97,10 @@ func pieceOf(most int) int {
 }
 
 // span is Span of kernels/graph.cuh.
-type span struct{ begin, end, first, last uint32 }
+type span struct {
+	begin, end uint32
+	_          [2]uint32
+}
 
 // heated returns the columns with the heat of the present graph that are not on the device.
 func (m *Mirror) heated() ([]column, error) {
