@@ -10,8 +10,8 @@ FN u128 plus(u128 a, u128 b) {
 }
 
 FN u128 times(u128 a, u64 b) {
-    u128 low = (u128)(u64)a * b, high = (u128)(u64)(a >> 64) * b;
     if (b == 0) return 0;
+    u128 low = (u128)(u64)a * b, high = (u128)(u64)(a >> 64) * b;
     if (a == kMost || high >> 64 != 0) return kMost;
     u128 c = low + (high << 64);
     return c < low ? kMost : c;

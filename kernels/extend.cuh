@@ -43,24 +43,25 @@ FN u32 choices(const Search& p, const State& s, const Program& q, const Leaf& l,
 // leaves that may meet have as many ways as pairs of a vertex for either, but for those that are the same twice.
 FN u128 leaves(const Search& p, const State& s, const Program& q, u32 position, u32 w, bool active, Work& work) {
     u128 total = active ? 1 : 0;
+    u32 before = 0;  // of the group before, if it is paired with this one
     for (u32 i = 0; i < q.groups; i++) {
         const Leaf& l = q.leaf[i];
-        if (paired(l) && l.pair > i) continue;
         u32 n = choices(p, s, q, l, position, w, total != 0, work);
-        if (!paired(l)) {
+        if (paired(q, i)) {
+            auto parent = [&](const Leaf& of) {
+                u32 from = q.back[q.step[of.step].back].from;
+                return from == position ? w : s.m[from];
+            };
+            const Leaf& other = q.leaf[i - 1];
+            u32 both = meetings(p.graph, q, l, other, parent(l), parent(other), total != 0 && n != 0, w, work.steps,
+                [&](u32, u32 at, u32 own) { return at == position ? own : s.m[at]; });
+            total = times(total, (u64)before * n - both);
+        } else if (!paired(q, i + 1)) {
             total = timesWays(total, n, l.size);
-            continue;
+        } else if (n == 0) {
+            total = 0;
         }
-        const Leaf& other = q.leaf[l.pair];
-        u32 m = choices(p, s, q, other, position, w, total != 0 && n != 0, work);
-        bool asks = total != 0 && n != 0 && m != 0;
-        auto parent = [&](const Leaf& of) {
-            u32 from = q.back[q.step[of.step].back].from;
-            return asks ? from == position ? w : s.m[from] : 0;
-        };
-        u32 both = meetings(p.graph, q, l, other, parent(l), parent(other), asks, w, work.steps,
-            [&](u32, u32 at, u32 own) { return at == position ? own : s.m[at]; });
-        total = times(total, (u64)n * m - both);
+        before = n;
     }
     return total;
 }

@@ -67,23 +67,25 @@ FN u32 choicesOf(const Graph& g, const Memo& memo, const Program& q, const Flats
 FN u128 leavesOf(const Graph& g, const Memo& memo, const Program& q, const Flats& f, u32 l, bool active, Work& work) {
     u32 lane = laneId();
     u128 total = active ? 1 : 0;
+    u32 before = 0;  // of the group before, if it is paired with this one
     for (u32 i = 0; i < q.groups; i++) {
         const Leaf& leaf = q.leaf[i];
-        if (paired(leaf) && leaf.pair > i) continue;
         u32 n = total != 0 ? choicesOf(g, memo, q, f, l, leaf) : 0;
-        if (!paired(leaf)) {
+        if (paired(q, i)) {
+            bool asks = total != 0 && n != 0;
+            auto parent = [&](const Leaf& of) {
+                return asks ? vertexAt(f, q, l, lane, q.back[q.step[of.step].back].from) : 0;
+            };
+            const Leaf& other = q.leaf[i - 1];
+            u32 both = meetings(g, q, leaf, other, parent(leaf), parent(other), asks, 0, work.steps,
+                [&](u32 of, u32 position, u32) { return vertexAt(f, q, l, of, position); });
+            total = times(total, (u64)before * n - both);
+        } else if (!paired(q, i + 1)) {
             total = timesWays(total, n, leaf.size);
-            continue;
+        } else if (n == 0) {
+            total = 0;
         }
-        const Leaf& other = q.leaf[leaf.pair];
-        u32 m = n != 0 ? choicesOf(g, memo, q, f, l, other) : 0;
-        bool asks = total != 0 && m != 0;
-        auto parent = [&](const Leaf& of) {
-            return asks ? vertexAt(f, q, l, lane, q.back[q.step[of.step].back].from) : 0;
-        };
-        u32 both = meetings(g, q, leaf, other, parent(leaf), parent(other), asks, 0, work.steps,
-            [&](u32 of, u32 position, u32) { return vertexAt(f, q, l, of, position); });
-        total = times(total, (u64)n * m - both);
+        before = n;
     }
     return total;
 }

@@ -138,8 +138,8 @@ type Step struct {
 	After, Before                 uint32
 }
 
-// Leaf is a group of alike leaves: the step of one of them, their number, and their memo column. Pair is the other
-// group of those that may be mapped to the same vertex, or None; then both have one leaf.
+// Leaf is a group of alike leaves: the step of one of them, their number, and their memo column. Pair 1: it may be
+// mapped to the same vertex as the group before; then both have one leaf.
 type Leaf struct {
 	Step, Size, Column, Pair uint32
 }

@@ -67,8 +67,8 @@ struct Step {
 };
 
 // Leaf is a group of alike leaves of a count: their number (size), the step of one of them, and their memo column. pair
-// is the other group of those that may be mapped to the same vertex, or kNone; then both have one leaf, and a kernel
-// with kWhere is needed.
+// 1: it may be mapped to the same vertex as the group before; then both have one leaf, and a kernel with kWhere is
+// needed.
 struct Leaf {
     u32 step, size, column, pair;
 };
@@ -97,8 +97,8 @@ struct Program {
 };
 LAYOUT_plan
 
-// paired reports whether a leaf has a pair.
-FN bool paired(const Leaf& l) { return kWhere && l.pair != kNone; }
+// paired reports whether a program has a group of leaves with a number, and it may meet the one before.
+FN bool paired(const Program& q, u32 i) { return kWhere && i < q.groups && q.leaf[i].pair != 0; }
 
 // among reports whether the label of a back edge is a set of labels.
 FN bool among(u32 label) { return kWhere && label >= kAmong && label != kAnyLabel; }

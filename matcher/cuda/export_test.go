@@ -117,7 +117,7 @@ func (b *Backend) Deep() (deep, paired int) {
 		if k.Mode == kernels.ModeCount && k.Flat > kernels.FlatLevels {
 			deep++
 		}
-		if slices.ContainsFunc(k.Leaf[:k.Groups], func(l kernels.Leaf) bool { return l.Pair != kernels.None }) {
+		if slices.ContainsFunc(k.Leaf[:k.Groups], func(l kernels.Leaf) bool { return l.Pair != 0 }) {
 			paired++
 		}
 	}

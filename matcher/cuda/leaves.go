@@ -29,26 +29,26 @@ func (t *table) leaves(p *matcher.Plan, k *kernels.Program) {
 
 // addLeaf adds a step to the groups of leaves, or returns false if its ways do not multiply with theirs.
 func (t *table) addLeaf(p *matcher.Plan, k *kernels.Program, step uint32) bool {
-	s := &k.Step[step]
+	s, groups := &k.Step[step], k.Leaf[:k.Groups]
+	paired := func(g int) bool { return groups[g].Pair != 0 || g+1 < len(groups) && groups[g+1].Pair != 0 }
 	of, meets := -1, -1
-	for g := range k.Leaf[:k.Groups] {
-		l := &k.Leaf[g]
+	for g, l := range groups {
 		other := &k.Step[l.Step]
 		if alike(k, s, other) {
 			of = g
 		} else if p.MustDiffer[s.Vertex]>>other.Vertex&1 != 0 {
 			loose := isLoose(k.Back[s.Back]) || isLoose(k.Back[other.Back])
-			if meets >= 0 || l.Size > 1 || l.Pair != kernels.None || loose {
+			if meets >= 0 || l.Size > 1 || paired(g) || loose {
 				return false
 			}
 			meets = g
 		}
 	}
 	if of >= 0 {
-		if meets >= 0 || k.Leaf[of].Pair != kernels.None {
+		if meets >= 0 || paired(of) {
 			return false
 		}
-		k.Leaf[of].Size++
+		groups[of].Size++
 		return true
 	}
 	b := &k.Back[s.Back]
@@ -57,11 +57,12 @@ func (t *table) addLeaf(p *matcher.Plan, k *kernels.Program, step uint32) bool {
 	if _, ok := t.columns[c]; !ok {
 		t.columns[c] = uint32(len(t.columns))
 	}
-	l := kernels.Leaf{Step: step, Size: 1, Column: t.columns[c], Pair: kernels.None}
+	l, at := kernels.Leaf{Step: step, Size: 1, Column: t.columns[c]}, len(groups)
 	if meets >= 0 {
-		l.Pair, k.Leaf[meets].Pair = uint32(meets), k.Groups
+		l.Pair, at = 1, meets+1
 	}
-	k.Leaf[k.Groups] = l
+	copy(k.Leaf[at+1:], groups[at:])
+	k.Leaf[at] = l
 	k.Groups++
 	return true
 }
@@ -76,60 +77,69 @@ func checksElements(p *matcher.Plan) bool {
 // leavesLast returns an order whose last steps are leaves that are counted without a step each, as far as there are
 // some: of those at the end of an order that conflict, one group of alike ones, or a pair.
 func leavesLast(p *matcher.Plan, o *matcher.Order) *matcher.Order {
-	first := len(o.Steps)
-	least := 1
+	first, least := len(o.Steps), 1
 	if o.Edge >= 0 {
 		least = 2
 	}
 	for first > least && isLeaf(p, o.Steps[first-1].Vertex) {
 		first--
 	}
-	steps := o.Steps[first:]
-	counted := make([]bool, len(steps))
-	seen := make([]bool, len(steps))
-	for i := range steps {
-		if seen[i] {
-			continue
-		}
-		// Those that conflict with one another, and of these the most that are alike.
-		class := []int{i}
-		seen[i] = true
-		for at := 0; at < len(class); at++ {
-			for j := range steps {
-				if !seen[j] && p.MustDiffer[steps[class[at]].Vertex]>>steps[j].Vertex&1 != 0 {
-					seen[j], class = true, append(class, j)
-				}
-			}
-		}
-		var best []int
-		for _, a := range class {
-			var group []int
-			for _, b := range class {
-				x, y := steps[a].Back[0], steps[b].Back[0]
-				if x.Edge = y.Edge; x == y {
-					group = append(group, b)
-				}
-			}
-			if len(group) > len(best) {
-				best = group
-			}
-		}
+	counted := map[int]bool{} // by pattern vertex
+	for rest := slices.Clone(o.Steps[first:]); len(rest) > 0; {
+		var class []matcher.Step
+		class, rest = conflicting(p, rest)
+		best := mostAlike(class)
 		if len(best) == 1 {
 			best = class[max(0, len(class)-2):]
 		}
-		for _, b := range best {
-			counted[b] = true
+		for _, s := range best {
+			counted[s.Vertex] = true
 		}
 	}
-	last := &matcher.Order{Edge: o.Edge, Reversed: o.Reversed, Steps: append([]matcher.Step(nil), o.Steps[:first]...)}
-	for _, want := range []bool{false, true} {
-		for i, s := range steps {
-			if counted[i] == want {
-				last.Steps = append(last.Steps, s)
+	last := *o
+	last.Steps = slices.Clone(o.Steps)
+	slices.SortStableFunc(last.Steps, func(a, b matcher.Step) int {
+		switch {
+		case counted[a.Vertex] == counted[b.Vertex]:
+			return 0
+		case counted[b.Vertex]:
+			return -1
+		}
+		return 1
+	})
+	return &last
+}
+
+// conflicting divides steps in two: the first one and those that conflict with it, directly or by way of others, and
+// the rest.
+func conflicting(p *matcher.Plan, steps []matcher.Step) (class, rest []matcher.Step) {
+	class, rest = steps[:1:1], steps[1:]
+	for at := 0; at < len(class); at++ {
+		var others []matcher.Step
+		for _, s := range rest {
+			if p.MustDiffer[class[at].Vertex]>>s.Vertex&1 != 0 {
+				class = append(class, s)
+			} else {
+				others = append(others, s)
 			}
 		}
+		rest = others
 	}
-	return last
+	return class, rest
+}
+
+// mostAlike returns the largest set of steps of leaves whose edges are alike and lead from one vertex.
+func mostAlike(steps []matcher.Step) (best []matcher.Step) {
+	by := map[matcher.BackEdge][]matcher.Step{}
+	for _, s := range steps {
+		b := s.Back[0]
+		b.Edge = 0
+		by[b] = append(by[b], s)
+		if len(by[b]) > len(best) {
+			best = by[b]
+		}
+	}
+	return best
 }
 
 // isLeaf reports whether a pattern vertex has one edge.

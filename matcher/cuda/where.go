@@ -131,7 +131,7 @@ func tests(k *kernels.Program) bool {
 	if k.Mode == kernels.ModeCount && k.Flat > kernels.FlatLevels {
 		return true
 	}
-	if slices.ContainsFunc(k.Leaf[:k.Groups], func(l kernels.Leaf) bool { return l.Pair != kernels.None }) {
+	if slices.ContainsFunc(k.Leaf[:k.Groups], func(l kernels.Leaf) bool { return l.Pair != 0 }) {
 		return true
 	}
 	return slices.ContainsFunc(k.Back[:], func(b kernels.Back) bool {
