@@ -95,13 +95,14 @@ func (g *GPU) MoveNear(p Ptr, from, to int) (bool, error) {
 			return err
 		}
 		err := d.MemPrefetchAsync(n, g.device, cu.NoStream)
+		if err == nil {
+			return cu.NoStream.Synchronize()
+		}
+		back := d.MemAdvise(n, cu.SetPreferredLocation, onHost) // reads would have the pages migrate
 		if err == cu.OutOfMemory {
-			return &MemoryError{Wanted: to - from, Err: err}
+			err = &MemoryError{Wanted: to - from, Err: err}
 		}
-		if err != nil {
-			return err
-		}
-		return cu.NoStream.Synchronize()
+		return errors.Join(err, back)
 	})
 	return err == nil, err
 }

@@ -8,7 +8,8 @@
 //     the recorded changes, or copies the whole graph if that is cheaper or something failed (DESIGN A11). Behind
 //     estimates the bytes to catch up.
 //
-// What the device has no room for is in memory of the host that kernels read (near.go; DESIGN A25).
+// What the device has no room for is in memory of the host that kernels read (near.go). What searches read most is on
+// the device (hot.go; DESIGN A25).
 //
 // A device has one Mirror. The backend owns it and calls it from one goroutine. What conditions read of edges is copied
 // in facts.go. A second GPU has its own Mirror.

@@ -52,21 +52,11 @@ type piece struct {
 // a column in memory of the host is new (DESIGN A25). Updates move entries by little, so the choice holds until the
 // array is written anew.
 func (m *Mirror) moveHot() error {
-	if !m.dev.bounded() || !m.dev.Info().Moves {
-		return nil
-	}
-	placed := m.placed[:0:0]
-	for _, c := range m.columns(nil, nil, nil) {
-		placed = append(placed, c.buffer.Ptr)
-	}
-	if slices.Equal(placed, m.placed) {
-		return nil
-	}
-	m.placed = placed
 	size := pieceOf(m.dev.most)
-	if m.dev.room() < size {
+	if !m.dev.fresh || m.dev.room() < size {
 		return nil
 	}
+	m.dev.fresh = false
 	columns, err := m.heated()
 	if err != nil {
 		return err

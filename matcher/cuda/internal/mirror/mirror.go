@@ -34,8 +34,6 @@ type Mirror struct {
 	facts facts         // of edges
 	above layers        // of parallel edges
 
-	placed []kernels.Ptr // the columns of which moveHot has moved parts
-
 	ofVertices []int // columns of vertices that programs read
 
 	Loaded       bool         // the device has the edges

@@ -16,6 +16,8 @@ type nearFirst struct {
 	near map[kernels.Ptr]int
 	far  map[kernels.Ptr]int // in memory of the host; a part of an allocation may be near
 	used [2]int              // bytes, near and far
+	// fresh tells that columns were allocated in memory of the host since parts of them were last moved.
+	fresh bool
 }
 
 func newNearFirst(dev kernels.Device) *nearFirst {
@@ -75,9 +77,6 @@ func (d *nearFirst) Free(p kernels.Ptr) error {
 	return d.Device.Free(p)
 }
 
-// bounded reports whether the graph does not fit the device's part of memory, or is treated so.
-func (d *nearFirst) bounded() bool { return d.most < math.MaxInt }
-
 // forColumns allocates the columns of a graph: where that does not fit, in mapped memory, from which moveHot moves
 // parts to the device. On a device that cannot move memory what is allocated first is near; so a mirror allocates first
 // what searches read most for its size.
@@ -85,10 +84,11 @@ type forColumns struct{ *nearFirst }
 
 // Alloc implements kernels.Device.
 func (d forColumns) Alloc(bytes int) (kernels.Ptr, error) {
-	if d.bounded() && d.Info().Moves {
-		return d.AllocMapped(bytes)
+	if d.most == math.MaxInt || !d.Info().Moves { // the graph fits, or its place is final
+		return d.nearFirst.Alloc(bytes)
 	}
-	return d.nearFirst.Alloc(bytes)
+	d.fresh = true
+	return d.AllocMapped(bytes)
 }
 
 // Map bounds what the mirror takes of the device's memory, in bytes. The rest of the graph is in mapped memory of the
