@@ -81,6 +81,9 @@ func (t *table) add(k kernels.Program) uint32 {
 	return uint32(len(t.programs) - 1)
 }
 
+// needsTests reports whether only the kernels that test conditions can search a program. None needs none.
+func (t *table) needsTests(program uint32) bool { return program != kernels.None && t.tests[program] }
+
 // cause is the rule by which a match is found exactly once, although the batch may have changed several of its edges.
 type cause int
 

@@ -255,11 +255,19 @@ func (s *batchSearch) onDevice(ctx context.Context, here []int) error {
 	}
 	err := s.b.catchUp(ctx, which)
 	s.catchUp = s.b.caughtUp
+	left := here // to be answered
+	var parts [][]int
 	if err == nil {
-		err = s.totals(ctx, totals)
+		parts = s.byKernel(totals)
+	}
+	for _, part := range parts {
+		if err = s.totals(ctx, part); err != nil {
+			break
+		}
+		left = without(left, part)
 	}
 	if s.b.failed(err) {
-		return s.onCPU(ctx, here, matcher.AllOrders) // rows come after totals
+		return s.onCPU(ctx, left, matcher.AllOrders) // rows come after totals
 	} else if err != nil {
 		return err
 	}
@@ -270,6 +278,37 @@ func (s *batchSearch) onDevice(ctx context.Context, here []int) error {
 		return s.onCPU(ctx, rows, matcher.AllOrders)
 	}
 	return err
+}
+
+// byKernel divides requests for totals in those that the fast kernels can search, and those that need others. They stay
+// together where one part would leave warps of a device without a task, because each launch costs as much as a small
+// search.
+func (s *batchSearch) byKernel(of []int) [][]int {
+	if s.b.replaces() { // all need the same
+		return [][]int{of}
+	}
+	var fast, slow []int
+	for _, i := range of {
+		programs := s.b.plans[s.reqs[i].Plan].of(s.reqs[i].Want)
+		if slices.ContainsFunc(programs[:len(programs)-1], s.b.table.needsTests) {
+			slow = append(slow, i)
+		} else {
+			fast = append(fast, i)
+		}
+	}
+	warps := s.b.first().run.shape(false, 0).Warps()
+	if len(fast) == 0 || len(slow) == 0 || min(s.tasks(fast).n, s.tasks(slow).n) < warps {
+		return [][]int{of}
+	}
+	return [][]int{fast, slow}
+}
+
+// without returns the members of all that are not in some. Both ascend.
+func without(all, some []int) []int {
+	return slices.DeleteFunc(slices.Clone(all), func(i int) bool {
+		_, found := slices.BinarySearch(some, i)
+		return found
+	})
 }
 
 // onCPU answers requests with the CPU backend. Requests for rows continue after the rows that are out, up to an anchor.
