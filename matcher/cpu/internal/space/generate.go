@@ -162,15 +162,17 @@ func (g *generator) explore(v dyngraph.VertexID, u int, around uint64) bool {
 		if others == 0 {
 			continue
 		}
-		seen := uint64(0)
-		k.each(g.maker, v, func(w dyngraph.VertexID) {
-			has := g.bits[w] & (g.made | around)
-			seen |= has
-			for r := others & around &^ has & g.fits[g.view.Label(w)]; r != 0; r &= r - 1 {
-				t := bits.TrailingZeros64(r)
-				if g.needs[t].satisfiedBy(g.g, w) && g.Filter.MayFit(g.plan, t, w) {
-					seen |= 1 << t
-					g.found = append(g.found, candidate{w, t})
+		seen, wanted := uint64(0), others&around
+		k.each(g.maker, v, func(nbrs []dyngraph.VertexID) {
+			for _, w := range nbrs {
+				has := g.bits[w]
+				seen |= has
+				for r := wanted & g.fits[g.view.Label(w)] &^ has; r != 0; r &= r - 1 {
+					t := bits.TrailingZeros64(r)
+					if g.needs[t].satisfiedBy(g.g, w) && g.Filter.MayFit(g.plan, t, w) {
+						seen |= 1 << t
+						g.found = append(g.found, candidate{w, t})
+					}
 				}
 			}
 		})

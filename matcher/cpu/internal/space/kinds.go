@@ -67,20 +67,31 @@ func (k *kind) run(g *dyngraph.Graph, v dyngraph.VertexID, d dyngraph.Dir, i int
 	return g.Range(v, d, k.labels[i])
 }
 
-// each calls f with the neighbours of a vertex along edges of a kind.
-func (k *kind) each(m *maker, v dyngraph.VertexID, f func(w dyngraph.VertexID)) {
+// each calls f with the neighbours of a vertex along edges of a kind, some at a time.
+func (k *kind) each(m *maker, v dyngraph.VertexID, f func(nbrs []dyngraph.VertexID)) {
 	for _, d := range k.dirs {
 		for i := range k.runs() {
 			r := k.run(m.g, v, d, i)
 			for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
-				for at, w := range nbrs {
-					if k.test == nil || m.Truths().Either(k.test, ents[at]) {
-						f(w)
-					}
+				if m.left -= len(nbrs); k.test != nil {
+					nbrs = m.admitted(k.test, nbrs, ents)
 				}
+				f(nbrs)
 			}
 		}
 	}
+}
+
+// admitted returns those neighbours to which edges lead that pass a test in some view. They are valid until the next
+// call.
+func (m *maker) admitted(test *truths.Test, nbrs []dyngraph.VertexID, ents []dyngraph.Entry) []dyngraph.VertexID {
+	m.passed = m.passed[:0]
+	for at, w := range nbrs {
+		if m.Truths().Either(test, ents[at]) {
+			m.passed = append(m.passed, w)
+		}
+	}
+	return m.passed
 }
 
 // joined returns the pattern vertices that edges of the kind join to some of a set.

@@ -1,6 +1,10 @@
 package space
 
-import "motifd/dyngraph"
+import (
+	"slices"
+
+	"motifd/dyngraph"
+)
 
 // mostKept is the number of neighbours that are kept, in entries of four bytes, unless Limits say otherwise. Neighbours
 // of the other vertices are read from the graph each time.
@@ -69,19 +73,20 @@ func (m *maker) read(v dyngraph.VertexID) int {
 	return first
 }
 
-// readKind appends the neighbours of a vertex along edges of a kind that have a candidate bit.
+// readKind appends the neighbours of a vertex along edges of a kind that have a candidate bit. Each neighbour is written,
+// and overwritten unless it has one: a branch would be guessed wrong often.
 func (m *maker) readKind(k *kind, v dyngraph.VertexID) {
-	for _, d := range k.dirs {
-		for i := range k.runs() {
-			r := k.run(m.g, v, d, i)
-			for nbrs, ents, ok := r.Next(); ok; nbrs, ents, ok = r.Next() {
-				m.left -= len(nbrs)
-				for at, w := range nbrs {
-					if m.bits[w] != 0 && (k.test == nil || m.Truths().Either(k.test, ents[at])) {
-						m.neighborsKept.entries = append(m.neighborsKept.entries, w)
-					}
-				}
+	k.each(m, v, func(nbrs []dyngraph.VertexID) {
+		n := len(m.neighborsKept.entries)
+		to, bits := slices.Grow(m.neighborsKept.entries, len(nbrs))[:n+len(nbrs)], m.bits
+		for _, w := range nbrs {
+			to[n] = w
+			has := 0
+			if bits[w] != 0 {
+				has = 1
 			}
+			n += has
 		}
-	}
+		m.neighborsKept.entries = to[:n]
+	})
 }

@@ -97,8 +97,10 @@ type maker struct {
 	dirty         []dyngraph.VertexID // their semi-joins are to be made again
 	isDirty       []uint64            // the same, by data vertex, 64 to a word
 	neighborsKept keptNeighbors
-	around        []uint64 // candidate bits of the neighbours of a vertex
-	left          int      // entries that may still be read
+	around        []uint64            // candidate bits of the neighbours of a vertex
+	passed        []dyngraph.VertexID // neighbours to which edges lead that pass a test
+	reads         int                 // Limits.Reads
+	left          int                 // entries that semi-joins may still read
 	stop          func() bool
 }
 
@@ -126,7 +128,7 @@ type Limits struct {
 // Make makes the space of a plan that the filter serves. It returns nil when stop, which is asked now and then, is
 // true.
 func Make(g *dyngraph.Graph, f *candidates.Filter, p *matcher.Plan, limits Limits, stop func() bool) *Space {
-	m := &maker{Space: &Space{Filter: f, plan: p}, g: g, kinds: kindsOf(p, f), left: limits.Reads, stop: stop}
+	m := &maker{Space: &Space{Filter: f, plan: p}, g: g, kinds: kindsOf(p, f), reads: limits.Reads, stop: stop}
 	m.neighborsKept.most = cmp.Or(limits.Neighbors, mostKept)
 	if !m.generate() {
 		return nil
@@ -150,9 +152,7 @@ func (s *Space) Refine(stop func() bool) *Space {
 
 // refine makes semi-joins.
 func (m *maker) refine() *Space {
-	if m.left == 0 {
-		m.left = leastReads + rounds*m.Round
-	}
+	m.left = cmp.Or(m.reads, leastReads+rounds*m.Round)
 	m.neighborsKept.at = make([]uint32, len(m.bits))
 	if !m.join() || !m.sum() {
 		return nil
@@ -198,13 +198,11 @@ func (m *maker) supported(v dyngraph.VertexID) uint64 {
 		if k.wants&x == 0 {
 			continue
 		}
-		seen := uint64(0)
-		m.around = m.around[:0]
-		for _, w := range m.neighbors(v, i) {
-			if of := m.bits[w]; of != 0 {
-				seen |= of
-				m.around = append(m.around, of)
-			}
+		seen, nbrs := uint64(0), m.neighbors(v, i)
+		m.around = slices.Grow(m.around[:0], len(nbrs))[:len(nbrs)]
+		for at, w := range nbrs {
+			m.around[at] = m.bits[w]
+			seen |= m.bits[w]
 		}
 		x = k.keep(x, seen)
 		if m.plan.Query.MatchMode == matcher.Isomorphism {
