@@ -120,6 +120,8 @@ type Backend struct {
 
 	mu   sync.Mutex
 	idle []*searcher // workers between searches, with their caches
+	// spares has *searchers between searches of whole graphs. What they have found is of no use.
+	spares sync.Pool
 	// counting is the searcher of the Search at hand that counts; nil without.
 	counting *searcher
 }

@@ -175,7 +175,7 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 	chunk := min(rootChunk, 1+len(roots)/(rootChunks*b.opt.Threads))
 	pool.Run(len(roots), chunk, func() {
 		s := w.searcher(b, stop, e.want)
-		defer s.Detach()
+		defer w.spare(b, s, e.want)
 		pool.Join(&s.Worker)
 		s.UseMemo(&endings)
 		var total matcher.Count

@@ -96,13 +96,25 @@ func (b *Backend) sharedOf(s *space.Space) *backtrack.Shared {
 	return shared
 }
 
-// searcher returns a worker's searcher.
+// searcher returns a worker's searcher. It ends with spare.
 func (w *way) searcher(b *Backend, stop *atomic.Bool, want matcher.Want) *searcher {
-	s := &searcher{}
+	s, _ := b.spares.Get().(*searcher)
+	if s == nil {
+		s = &searcher{}
+	}
 	s.Attach(w.shared, stop, want)
 	if w.countPlan != nil {
 		s.counter.Attach(&s.Worker, b.g, w.space)
 		s.counter.Strategy = b.strategy
 	}
 	return s
+}
+
+// spare keeps the memory of a searcher that has counted by enumeration for the next search of a whole graph: most take
+// less time than it takes to make such memory.
+func (w *way) spare(b *Backend, s *searcher, want matcher.Want) {
+	if s.Detach(); want == matcher.WantCount && w.countPlan == nil {
+		s.UsedUp = nil
+		b.spares.Put(s)
+	}
 }

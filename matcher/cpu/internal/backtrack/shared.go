@@ -71,6 +71,9 @@ func (s *Search) Attach(h *Shared, stop *atomic.Bool, mode matcher.Want) {
 		s.profile.orders = map[*program.Order]*Levels{}
 	}
 	s.valueOrders.drop()
+	for i := range s.frames { // RootDone reads them
+		s.frames[i].next, s.frames[i].end = 0, 0
+	}
 }
 
 // Detach keeps the search's caches for another use, and nothing else.
