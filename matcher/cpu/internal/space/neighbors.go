@@ -73,8 +73,8 @@ func (m *maker) read(v dyngraph.VertexID) int {
 	return first
 }
 
-// readKind appends the neighbours of a vertex along edges of a kind that have a candidate bit. Each neighbour is written,
-// and overwritten unless it has one: a branch would be guessed wrong often.
+// readKind appends the neighbours of a vertex along edges of a kind that have a candidate bit. Each neighbour is
+// written, and overwritten unless it has one: a branch would be guessed wrong often.
 func (m *maker) readKind(k *kind, v dyngraph.VertexID) {
 	k.each(m, v, func(nbrs []dyngraph.VertexID) {
 		n := len(m.neighborsKept.entries)
