@@ -9,7 +9,8 @@
 //	            intersection; extend.cuh: the search of one warp (GAMMA Algorithm 1), with steal.cuh,
 //	            mail.cuh, emit.cuh, flat.cuh and count.cuh beside it; wbm.cuh: the life of a warp in a launch;
 //	            flatcount.cuh: counts of 32 tasks at a time; flatmail.cuh: their exchange between warps; flatlife.cuh
-//	            is to them what wbm.cuh is to the others; where.cuh: conditions on edges
+//	            is to them what wbm.cuh is to the others; where.cuh: conditions on edges; space.cuh: the space of a
+//	            search of a whole graph
 //	sort.cuh    a radix sort; rows.cuh: sorting of rows with it
 //	gpma.cuh    the packed memory array, which the device updates; gpmamove.cuh: new positions when leaves are spread
 //	*.cu        one kernel each

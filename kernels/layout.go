@@ -166,6 +166,14 @@ type Program struct {
 	Check           [MaxSteps]Slice
 }
 
+// Space has the parameters of spacemark and spacejoin: the space has a word by vertex, with a bit by position of the
+// program's order. Back is the back edge of a semi-join.
+type Space struct {
+	Graph          Graph
+	Program, Space Ptr
+	Vertices, Back uint32
+}
+
 // Task is one search: a program, a net edge or a first vertex, and the group of its rows.
 type Task struct {
 	Program, Net, Group uint32

@@ -64,6 +64,7 @@ var sources = []source{
 	{name: "flatmail.cuh", values: []value{{"kFlatLevels", FlatLevels}},
 		sizes: []value{{"Flats", FlatsSize(MaxVertices)}}},
 	{name: "wbm.cuh", values: []value{{"kBlockWarps", maxBlockWarps}}},
+	{name: "space.cuh", types: []shared{{"Space", Space{}}}},
 	{name: "tasks.cu", types: []shared{{"Run", Run{}}, {"Runs", Runs{}}}},
 	{name: "fetch.cu", types: []shared{{"Fetch", fetch{}}}},
 	{name: "patch.cu", types: []shared{{"Patch", Patch{}}}},

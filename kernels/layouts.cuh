@@ -231,6 +231,15 @@
 #define LAYOUT_wbm \
     ASSERT_VALUE(kBlockWarps, 8);
 
+// space.cuh
+#define LAYOUT_space \
+    ASSERT_SIZE(Space, 184); \
+    ASSERT_FIELD(Space, graph, 0, 160); \
+    ASSERT_FIELD(Space, program, 160, 8); \
+    ASSERT_FIELD(Space, space, 168, 8); \
+    ASSERT_FIELD(Space, vertices, 176, 4); \
+    ASSERT_FIELD(Space, back, 180, 4);
+
 // tasks.cu
 #define LAYOUT_tasks \
     ASSERT_SIZE(Run, 16); \

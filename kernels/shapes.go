@@ -44,6 +44,25 @@ func RunPatch(q Queue, p Patch) error {
 	return q.Launch("patch", flat(q, int(p.Records)*int(p.Words)), flatThreads, BytesOf(&p))
 }
 
+// RunSpace makes the space of a program that has these back edges: it launches spacemark, then spacejoin for each of
+// them, from the last to the first.
+func RunSpace(q Queue, p Space, backs int) error {
+	if p.Vertices == 0 {
+		return nil
+	}
+	blocks := flat(q, int(p.Vertices))
+	if err := q.Launch("spacemark", blocks, flatThreads, BytesOf(&p)); err != nil {
+		return err
+	}
+	for i := range backs {
+		p.Back = uint32(backs - 1 - i)
+		if err := q.Launch("spacejoin", blocks, flatThreads, BytesOf(&p)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // RunTasks launches tasks.
 func RunTasks(q Queue, p Runs) error {
 	if p.Tasks == 0 {

@@ -24,6 +24,7 @@
 #include "../sortscan.cu"
 #include "../sortscatter.cu"
 #include "../sorttile.cu"
+#include "../spacemark.cu"
 #include "../tasks.cu"
 #include "../wbm.cu"
 #include "../wbmflat.cu"

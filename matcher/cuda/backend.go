@@ -45,6 +45,9 @@ type Options struct {
 	// is the device memory that it may take then, in bytes; 0 is all that other uses leave.
 	Mapped      bool
 	GraphMemory int
+	// Narrow is the number of steps for each vertex and pattern edge from which on it pays to make a space for the rows
+	// of a whole graph (DESIGN A27); 0 is a default.
+	Narrow float64
 	// NoSteal turns off work stealing inside a block, NoMail the exchange of work between blocks.
 	NoSteal, NoMail bool
 	// NoFlat makes counts one task at a time, not in blocks of matches.
@@ -88,6 +91,9 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.Memo == 0 {
 		o.Memo = 4 << 30
+	}
+	if o.Narrow == 0 {
+		o.Narrow = narrowFrom
 	}
 	if o.Slice <= 0 {
 		o.Slice = 1 << 18

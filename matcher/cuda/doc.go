@@ -14,6 +14,7 @@
 //     of counts and existence, which are dealt to them. waves.go deals them the anchors of rows.
 //   - search.go, rows.go, emitter.go, enumerate.go, rooted.go: requests. Each is given to the device or to the CPU
 //     backend, and the groups of both are emitted in canonical order.
+//   - space.go: candidates of a search for rows of a whole graph that can complete a match (DESIGN A27).
 //   - mapped.go: a graph that does not fit a device, which reads a part of it from the host (DESIGN A25).
 //   - place.go, rehearse.go: the choice between CPU and GPU for each search.
 //

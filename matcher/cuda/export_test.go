@@ -40,6 +40,14 @@ func (b *Backend) RowsFound() (n uint64) {
 	return n
 }
 
+// Spaces returns how many spaces were made since Load.
+func (b *Backend) Spaces() (n uint64) {
+	for _, s := range b.sides {
+		n += s.run.spaces
+	}
+	return n
+}
+
 // Steals returns how often work was split since Load: between the warps of a block, and between blocks.
 func (b *Backend) Steals() (inBlock, between uint64) {
 	for _, s := range b.sides {

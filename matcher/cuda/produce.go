@@ -31,10 +31,11 @@ var errGone = errors.New("the consumer has ended")
 // buffer is sorted in parts.
 type producer struct {
 	*waves
-	side *side
-	run  *runner
-	j    *job
-	task []kernels.Task // memory for those of the next wave
+	side  *side
+	run   *runner
+	j     *job
+	task  []kernels.Task // memory for those of the next wave
+	space space
 
 	yield          func(*wave, error) bool
 	number, buffer int
@@ -84,7 +85,7 @@ func (p *producer) pump() {
 func (p *producer) produce() error {
 	for {
 		from, to := p.undealt, p.before
-		tasks, groups := p.fill(p.task, from, to, p.share())
+		tasks, groups := p.tasksOf(from, to, p.share())
 		if len(tasks) == 0 {
 			return nil
 		}
@@ -103,7 +104,10 @@ func (p *producer) produce() error {
 				from = tasks[done-1].Net + 1
 				p.number++
 			}
-			tasks, groups = p.fill(p.task, from, to, p.size)
+			if err := p.narrow(to - from); err != nil {
+				return err
+			}
+			tasks, groups = p.tasksOf(from, to, p.size)
 		}
 		p.stretch = none
 	}
@@ -155,6 +159,7 @@ func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err 
 		}
 	}
 	p.grow(int(s.p.Queue.Tasks), found)
+	p.space.tasks, p.space.rows = p.space.tasks+int(s.p.Queue.Tasks), p.space.rows+uint64(found)
 	return int(s.p.Queue.Tasks), nil
 }
 

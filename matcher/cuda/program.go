@@ -20,6 +20,7 @@ type compiled struct {
 	// matches. Counts ignore symmetry constraints, rows observe them.
 	rows, count, any []uint32
 	rooted           uint32 // for the rows of a whole graph in order: see rooted
+	spaced           uint32 // the same with candidates of a space: see spaced; rooted if there is none
 }
 
 // of returns the programs for a kind of answer.
@@ -71,6 +72,9 @@ func compile(p *matcher.Plan, view dyngraph.View, f *candidates.Filter, t *table
 		*to = append(*to, t.add(t.program(p, &p.Static, f, uint32(mode), inView)))
 	}
 	c.rooted = t.add(t.program(p, rooted(p), f, kernels.ModeRows, inView))
+	if c.spaced = c.rooted; !t.where.readsVertices(&t.programs[c.rooted]) {
+		c.spaced = t.add(spaced(t.programs[c.rooted]))
+	}
 	return c
 }
 

@@ -82,6 +82,7 @@ func (b *Backend) rowsOf(
 	layout := b.plans[p].layout
 	width := layout.Width()
 	j := b.view(which, program, budget)
+	j.owner[b.plans[p].spaced] = 0
 	spent := &j.meter.results[0]
 	defer func() { r.Steps, r.SearchNS = spent.Steps, spent.SearchNS }()
 	if r.Over = j.meter.each[0].Over(); r.Over != matcher.NoCause {
@@ -94,6 +95,9 @@ func (b *Backend) rowsOf(
 		return r, err
 	}
 	w.slowStart = limit > 0
+	for _, s := range w.producers {
+		s.space.from, s.space.to = program, b.plans[p].spaced
+	}
 	groups := []rowGroup{{layout: layout}}
 	w.fill = func(_ []kernels.Task, from, to uint32, size int) ([]kernels.Task, []rowGroup) {
 		at := sort.Search(len(roots), func(i int) bool { return roots[i].Net >= from })

@@ -26,6 +26,7 @@ type runner struct {
 	shared, task, run, net, control, parked, box, mail, buffer, memo device.Buffer
 
 	left, flatBox, flatMail device.Buffer // for counts in blocks of matches
+	space                   device.Buffer // of a whole graph
 
 	// The values in the memo are at most most. Values up to known are from earlier searches and are not valid.
 	known, most uint32
@@ -49,6 +50,7 @@ type runner struct {
 	// suited to blocks that were left after the first such tasks were done.
 	given, kept, leftLater uint64
 	rows                   uint64 // rows found for sorting since Load
+	spaces                 uint64 // spaces made since Load
 }
 
 // sharedOffsets are the offsets of the parts of runner.shared, behind the tallies by request: the stop flags by
@@ -67,7 +69,7 @@ func (r *runner) init(dev kernels.Device, opt Options) {
 
 func (r *runner) buffers() []*device.Buffer {
 	return []*device.Buffer{&r.program, &r.image, &r.interval, &r.instr, &r.labels, &r.shared, &r.task, &r.left,
-		&r.flatBox, &r.flatMail, &r.run, &r.net, &r.control, &r.parked, &r.box, &r.mail, &r.buffer, &r.memo}
+		&r.space, &r.flatBox, &r.flatMail, &r.run, &r.net, &r.control, &r.parked, &r.box, &r.mail, &r.buffer, &r.memo}
 }
 
 func (r *runner) Free() error {
