@@ -4,11 +4,13 @@ package cuda
 
 import (
 	"context"
+	"runtime"
 	"slices"
 
 	"motifd/dyngraph"
 	"motifd/kernels"
 	"motifd/matcher"
+	"motifd/matcher/cuda/device"
 	"motifd/matcher/cuda/placement"
 )
 
@@ -85,6 +87,23 @@ func (b *Backend) view(which dyngraph.Which, program uint32, budget *matcher.Bud
 	return j
 }
 
+// roots returns the candidates of a pattern vertex, in ascending order.
+func (b *Backend) roots(which dyngraph.Which, p *matcher.Plan, vertex int) []uint32 {
+	test, bits, words := b.filter.Test(p, vertex), b.filter.Bits(), b.filter.Words()
+	view, bound := b.g.View(which), int(b.g.IDBound())
+	parts := make([][]uint32, max(1, min(runtime.GOMAXPROCS(0), bound/device.Chunk)))
+	device.InParallel(len(parts), func(i int) {
+		var all []uint32
+		for v := i * bound / len(parts); v < (i+1)*bound/len(parts); v++ {
+			if test.Of(bits[v*words:]) && view.HasVertex(dyngraph.VertexID(v)) {
+				all = append(all, uint32(v))
+			}
+		}
+		parts[i] = all
+	})
+	return slices.Concat(parts...)
+}
+
 // total answers Enumerate for a count or existence. wide is true if the count exceeds 128 bits.
 func (b *Backend) total(
 	ctx context.Context,
@@ -117,28 +136,13 @@ func (b *Backend) total(
 		}
 	}
 	t := b.totals(j, b.g.Vertices())
-	test, bits, words := b.filter.Test(p, p.Static.Steps[0].Vertex), b.filter.Bits(), b.filter.Words()
-	var roots []uint32
-	flush := func() error {
+	for roots := range slices.Chunk(b.roots(which, p, p.Static.Steps[0].Vertex),
+		b.first().run.opt.Tasks*len(b.sides)) {
 		work := &tasks{net: roots}
 		work.add(program, 0, 0, len(roots))
-		err := t.search(ctx, work)
-		roots = roots[:0]
-		return err
-	}
-	for v := range b.g.View(which).VerticesSeq() {
-		if !test.Of(bits[int(v)*words:]) {
-			continue
+		if err := t.search(ctx, work); err != nil {
+			return r, false, err
 		}
-		roots = append(roots, uint32(v))
-		if len(roots) == b.first().run.opt.Tasks*len(b.sides) {
-			if err := flush(); err != nil {
-				return r, false, err
-			}
-		}
-	}
-	if err := flush(); err != nil {
-		return r, false, err
 	}
 	if want == matcher.WantCount {
 		var sum matcher.Count

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 	"sort"
 
 	"motifd/dyngraph"
@@ -88,7 +87,11 @@ func (b *Backend) rowsOf(
 	if r.Over = j.meter.each[0].Over(); r.Over != matcher.NoCause {
 		return r, nil
 	}
-	roots := b.roots(which, p, program)
+	first := b.roots(which, p, 0)
+	roots := make([]kernels.Task, len(first))
+	for i, v := range first {
+		roots[i] = kernels.Task{Program: program, Net: v}
+	}
 	rate := -1.0
 	w, err := b.waves(j, &rate, len(roots), 0, uint32(b.g.IDBound()))
 	if err != nil {
@@ -162,18 +165,6 @@ func (b *Backend) rowsOf(
 	}
 	r.Count = matcher.CountOf(found)
 	return r, held.each(ctx, put)
-}
-
-// roots returns a task for every candidate of the first pattern vertex, in ascending order.
-func (b *Backend) roots(which dyngraph.Which, p *matcher.Plan, program uint32) (roots []kernels.Task) {
-	test, bits, words := b.filter.Test(p, 0), b.filter.Bits(), b.filter.Words()
-	for v := range b.g.View(which).VerticesSeq() {
-		if test.Of(bits[int(v)*words:]) {
-			roots = append(roots, kernels.Task{Program: program, Net: uint32(v)})
-		}
-	}
-	slices.SortFunc(roots, func(x, y kernels.Task) int { return int(int64(x.Net) - int64(y.Net)) })
-	return roots
 }
 
 // rowsOrCPU answers Enumerate for rows on the device. If a device fails, those that are left find the rows again and
