@@ -1,10 +1,11 @@
 package dyngraph
 
-// builder writes a new array, evenly filled, from a sorted stream of entries.
+// builder writes leaves of a new array, evenly filled, from a sorted stream of entries. Several builders may write
+// different leaves at once.
 type builder struct {
 	p     *pma
-	total int
 	leaf  int
+	end   int    // leaf after the last one
 	at    int    // next slot
 	quota int    // slot at which the leaf ends
 	last  uint64 // the row before
@@ -16,23 +17,37 @@ func (p *pma) build(total int) builder { return p.buildIn(total, leavesFor(total
 
 func (p *pma) buildIn(total, leaves int) builder {
 	p.allot(total, leaves)
-	b := builder{p: p, total: total, leaf: -1}
+	return p.part(0, leaves)
+}
+
+// part returns a builder of leaves [from, to) of an array that is allotted.
+func (p *pma) part(from, to int) builder {
+	b := builder{p: p, leaf: from - 1, end: to}
 	b.next()
 	return b
 }
+
+// begin returns the number of entries before the leaf.
+func (b *builder) begin() int { return b.p.n * b.leaf / len(b.p.count) }
+
+// done reports whether all leaves are written.
+func (b *builder) done() bool { return b.leaf == b.end }
 
 // next goes on to the next leaf.
 func (b *builder) next() {
 	b.leaf++
 	i, k := b.leaf, len(b.p.count)
-	if i == k {
+	if b.done() {
 		return // the last entry has been added
 	}
-	n := b.total*(i+1)/k - b.total*i/k
+	n := b.p.n*(i+1)/k - b.begin()
 	b.p.count[i] = uint8(n)
 	b.at = i * leafSize
 	b.quota = b.at + n
 }
+
+// pass tells of an entry before those of the builder.
+func (b *builder) pass(row uint64) { b.last, b.any = row, true }
 
 func (b *builder) add(row uint64, nbr VertexID, ent Entry) {
 	off := b.at - b.leaf*leafSize
