@@ -96,3 +96,12 @@ func (p *producer) narrow(dealt uint32) error {
 	p.j.graph.Bits, p.j.graph.Words, s.made = p.run.space.Ptr, 1, true
 	return nil
 }
+
+// widen frees the space, since the next search makes its own, and updates may need the memory.
+func (p *producer) widen() error {
+	if !p.space.made {
+		return nil
+	}
+	p.run.stream.wait()
+	return p.run.space.Free()
+}

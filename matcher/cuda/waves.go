@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"motifd/kernels"
@@ -100,7 +101,7 @@ func (w *waves) all(ctx context.Context) (err error) {
 		}
 		w.overflow.close()
 		for _, p := range w.producers {
-			if e := p.side.of(p.run.order.settle()); err == nil {
+			if e := p.side.of(errors.Join(p.run.order.settle(), p.widen())); err == nil {
 				err = e
 			}
 		}
