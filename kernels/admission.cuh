@@ -60,43 +60,44 @@ FN bool admitsAlong(const Graph& g, u32 net, const Step& st, const Back& b, u32 
 }
 
 // hasLabel reports whether a slot in the range of a back edge has its label.
-FN bool hasLabel(const Graph& g, const Back& b, u32 slot) {
+FN bool hasLabel(const Lists& l, const Back& b, u32 slot) {
     if (among(b.label)) {
-        u32 label = edgeLabel(g, rowAt(g, slot));
-        return nextLabel(g, b.label, label) == label;
+        u32 label = edgeLabel(l.g, rowAt(l, slot));
+        return nextLabel(l.g, b.label, label) == label;
     }
-    return b.dir != kEither || b.label == kAnyLabel || edgeLabel(g, rowAt(g, slot)) == b.label;
+    return b.dir != kEither || b.label == kAnyLabel || edgeLabel(l.g, rowAt(l, slot)) == b.label;
 }
 
 // admitsSlot reports whether the data edge in a slot in the range of a back edge may be its image.
-FN bool admitsSlot(const Graph& g, u32 net, const Back& b, u32 slot) {
-    return hasLabel(g, b, slot) && admitsEdge(g, net, b, g.ent[slot]);
+FN bool admitsSlot(const Lists& l, u32 net, const Back& b, u32 slot) {
+    return hasLabel(l, b, slot) && admitsEdge(l.g, net, b, entAt(l, slot));
 }
 
 // rankOf returns the rank of a slot of vertex u among the edges that join u and w: by source, then label.
-FN u32 rankOf(const Graph& g, u32 u, u32 w, u32 slot) {
-    u64 row = rowAt(g, slot);
-    return (dirOfRow(row) ^ (u > w)) << 31 | edgeLabel(g, row);
+FN u32 rankOf(const Lists& l, u32 u, u32 w, u32 slot) {
+    u64 row = rowAt(l, slot);
+    return (dirOfRow(row) ^ (u > w)) << 31 | edgeLabel(l.g, row);
 }
 
 // rankOfEdge is the rank of an edge that joins two vertices.
 FN u32 rankOfEdge(const Graph& g, u32 u, u32 w, u32 edge) {
     Range r = reach(g, u, Back{0, 0, kAnyLabel, g.dirs > 1 ? kEither : 0, 0, 0, kAnyLabel});
+    Lists l = listsOf(g, u);
     u32 at = r.begin;
-    while ((at = nextImage(g, at, r.end, kAnyLabel, w)) < r.end && (g.ent[at] & ~kStaged) != edge) at++;
-    return rankOf(g, u, w, at);
+    while ((at = nextImage(l, at, r.end, kAnyLabel, w)) < r.end && (entAt(l, at) & ~kStaged) != edge) at++;
+    return rankOf(l, u, w, at);
 }
 
 // admitsImage reports whether the entry in a slot may be the image of an edge step: it must differ from the images of
 // parallel edges, and satisfy the symmetry constraints among edges.
-FN bool admitsImage(const Graph& g, const State& s, const Step& st, const Back& b, u32 slot) {
-    u32 e = g.ent[slot] & ~kStaged;
+FN bool admitsImage(const Lists& l, const State& s, const Step& st, const Back& b, u32 slot) {
+    u32 e = entAt(l, slot) & ~kStaged;
     for (u64 k = st.apart; k != 0; k &= k - 1) {
         u32 low = (u32)k;
         if (s.edge[low != 0 ? lowestBit(low) : 32 + lowestBit((u32)(k >> 32))] == e) return false;
     }
     if (st.after == kNone && st.before == kNone) return true;
-    u32 u = s.m[b.from], w = s.m[b.to], rank = rankOf(g, u, w, slot);
-    return (st.after == kNone || rankOfEdge(g, u, w, s.edge[st.after]) < rank) &&
-           (st.before == kNone || rankOfEdge(g, u, w, s.edge[st.before]) > rank);
+    u32 u = s.m[b.from], w = s.m[b.to], rank = rankOf(l, u, w, slot);
+    return (st.after == kNone || rankOfEdge(l.g, u, w, s.edge[st.after]) < rank) &&
+           (st.before == kNone || rankOfEdge(l.g, u, w, s.edge[st.before]) > rank);
 }

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"unsafe"
 
 	"gorgonia.org/cu"
@@ -167,7 +168,7 @@ func (g *GPU) load(cubins string) (err error) {
 			return err
 		}
 		each := &g.info.BlocksEach
-		if forRows(i) {
+		if forRows(name) {
 			each = &g.info.RowBlocksEach
 		}
 		if i < 2 || n < *each { // those that test conditions are to fit, too
@@ -178,7 +179,7 @@ func (g *GPU) load(cubins string) (err error) {
 }
 
 // forRows tells of a kernel of Searches whether it is one for rows.
-func forRows(i int) bool { return i%2 == 1 || i == len(Searches)-1 }
+func forRows(name string) bool { return strings.HasPrefix(name, "wbmrows") }
 
 func (g *GPU) loadFrom(code string) error {
 	for _, name := range kernelNames() {

@@ -31,7 +31,7 @@ FN u32 choices(const Search& p, const State& s, const Program& q, const Leaf& l,
         Range r = n > 0 && st.conflicts != 0 ? reach(p.graph, v, b) : Range{0, 0};
         for (u32 k = st.conflicts; r.begin < r.end && k != 0; k &= k - 1) {
             u32 taken = lowestBit(k) == position ? w : s.m[lowestBit(k)];
-            if (passes(p.graph, st, taken)) n -= joins(p.graph, s.net, b, r, taken);
+            if (passes(p.graph, st, taken)) n -= joins(listsOf(p.graph, v), s.net, b, r, taken);
         }
     }
     warpSync();
@@ -119,7 +119,7 @@ FN Outcome start(const Search& p, State& s, const Program& q, Work& work) {
 // descend maps step d to the vertex (or edge) in a slot of back edge streamed, and opens the next level.
 FN void descend(const Graph& g, State& s, const Program& q, u32 d, u32 slot, u32 streamed) {
     const Step& st = q.step[d];
-    if (laneId() == 0 && st.vertex != kNone) s.m[st.position] = g.nbr[slot];
+    if (laneId() == 0 && st.vertex != kNone) s.m[st.position] = nbrAt(streamedOf(g, s, q, st, streamed), slot);
     for (u32 k = st.back + laneId(); q.keep != 0 && k < st.back + st.own; k += kWarp)
         s.edge[k] = imageOf(g, s, q, st, k, slot, streamed);
     warpSync();
@@ -158,7 +158,8 @@ FN Outcome extend(const Search& p, State& s, const Program& q, RowBuffers* rows,
             } else if (ofEdge) {
                 const Back& b = q.back[st.back];
                 s.frame[d].best = chunk;
-                s.frame[d].next = nextAdmitted(p.graph, s.net, b, chunk + kWarp, f.end, s.m[b.to]);
+                s.frame[d].next =
+                    nextAdmitted(alongOf(p.graph, s, b), s.net, b, chunk + kWarp, f.end, s.m[b.to]);
             } else {
                 s.frame[d].next = chunk + kWarp;
             }
@@ -173,7 +174,7 @@ FN Outcome extend(const Search& p, State& s, const Program& q, RowBuffers* rows,
         u32 mask = candidates(p.graph, s, q, d, f.next, f.end, f.best, slot, work.steps);
         if (mask == 0) continue;
         bool mine = mask >> laneId() & 1;
-        u32 w = mine ? p.graph.nbr[slot] : 0;
+        u32 w = mine ? nbrAt(streamedOf(p.graph, s, q, st, f.best), slot) : 0;
         if (wanted<kOfRows>(q) == kCount && d + 1 == q.leaves) {
             // Without leaves, q.leaves is q.steps and each candidate is a match.
             u128 n = q.groups > 0 ? leaves(p, s, q, ofEdge ? kNone : st.position, w, mine, work) : mine;

@@ -81,7 +81,8 @@ FN u32 flatten(const Graph& g, const State& s, const Program& q, Flat& f, u32 d,
     u32 lane = laneId(), n = 0, w = 0;
     bool mine = mask >> lane & 1;
     if (mine) {
-        w = g.nbr[slot];
+        Lists l = alongOf(g, s, q.back[streamed]);
+        w = nbrAt(l, slot);
         n = kNone;
         for (u32 k = 0; k < last.backs; k++) {
             const Back& b = q.back[last.back + k];
@@ -95,7 +96,8 @@ FN u32 flatten(const Graph& g, const State& s, const Program& q, Flat& f, u32 d,
         if (n != 0 && n <= kFlatSlots) {
             for (u32 k = 0; k < st.backs; k++) {
                 u32 b = st.back + k;
-                f.image[k][lane] = (b == streamed ? g.ent[slot] : find(g, s.range[b], w, q.back[b])) & ~kStaged;
+                u32 e = b == streamed ? entAt(l, slot) : find(alongOf(g, s, q.back[b]), s.range[b], w, q.back[b]);
+                f.image[k][lane] = e & ~kStaged;
             }
         }
     }
@@ -123,18 +125,23 @@ FN u32 extendTwo(const Search& p, const State& s, const Program& q, Flat& f, Out
             if (f.start[of + k] <= t) of += k;
         bool hit = t < total;
         u32 best = hit ? f.best[of] : 0, at = hit ? f.range[best][of].begin + t - f.start[of] : 0;
-        hit = hit && at % kLeaf < p.graph.count[at / kLeaf];
+        auto lists = [&](u32 k) {  // of the last step's back edge k
+            u32 from = hit ? q.back[last.back + k].from : 0;
+            return listsOf(p.graph, from == st.position ? f.w[of] : s.m[from]);
+        };
+        Lists l = lists(best);
+        hit = hit && holdsEntry(l, at);
         work.steps += popcount(vote(hit));
         if (hit) {
-            x = p.graph.nbr[at];
-            entry = p.graph.ent[at];
+            x = nbrAt(l, at);
+            entry = entAt(l, at);
             auto image = [&](u32 position) { return position == st.position ? f.w[of] : s.m[position]; };
             hit = admitsAlong(p.graph, s.net, last, q.back[last.back + best], x, entry, image);
         }
 #pragma unroll
         for (u32 k = 0; k < kFlatBacks; k++) {
             if (!hit || k >= last.backs) continue;
-            found[k] = k == best ? entry : find(p.graph, f.range[k][of], x, q.back[last.back + k]);
+            found[k] = k == best ? entry : find(lists(k), f.range[k][of], x, q.back[last.back + k]);
             hit = found[k] != kNone && (k == best || admitsEdge(p.graph, s.net, q.back[last.back + k], found[k]));
         }
         if (hit) {

@@ -54,7 +54,7 @@ FN u32 choicesOf(const Graph& g, const Memo& memo, const Program& q, const Flats
         u32 taken = vertexAt(f, q, l, lane, lowestBit(k));
         if (!passes(g, st, taken)) continue;
         if (loose(b)) {
-            n -= joins(g, kNone, b, reach(g, v, b), taken);
+            n -= joins(listsOf(g, v), kNone, b, reach(g, v, b), taken);
         } else {
             u32 e = entryTo(g, v, b, taken);
             n -= e != kNone && admitsEdge(g, kNone, b, e);
@@ -168,11 +168,14 @@ FN u32 fill(const Search& p, const Program& q, Flats& f, u32 l, Work& work) {
         for (u32 k = kWarp / 2; k > 0; k /= 2)
             if (v.start[of + k] <= t) of += k;
         u32 slot = v.begin[of] + t - v.start[of];
-        bool ok = t < total && slot % kLeaf < p.graph.count[slot / kLeaf];
+        bool ok = t < total;
+        Lists lists = {p.graph, 0};
+        if (kRanges && ok) lists.base = listsOf(p.graph, vertexAt(f, q, l, of, q.back[v.of[of] / kWarp].from)).base;
+        ok = ok && holdsEntry(lists, slot);
         work.steps += popcount(vote(ok));
         if (ok) {
-            w = p.graph.nbr[slot];
-            ok = isCandidate(p.graph, q, f, l, of, v.of[of] / kWarp, p.graph.ent[slot], w);
+            w = nbrAt(lists, slot);
+            ok = isCandidate(p.graph, q, f, l, of, v.of[of] / kWarp, entAt(lists, slot), w);
         }
         u32 hits = vote(ok);
         at += kWarp;

@@ -20,7 +20,6 @@ constexpr u32 kThreads = 256;             // threads of a block of each kernel h
 // 0.08 and 0.92 of the slots (GAMMA section V-C): the least number of entries, and the most slots in use
 constexpr u32 kMinLeaf = 5, kMaxLeaf = 59;
 constexpr u32 kTop = 1024;                // fences in shared memory during locate: 12 KiB
-constexpr u32 kWide = 12;                 // a block spreads windows of up to 1 << kWide leaves
 constexpr u32 kInShared = 2048;           // maximum entries that it spreads in shared memory: 32 KiB
 constexpr u32 kTile = 2048;               // elements of a block in a scan: 8 for each thread
 constexpr u32 kPiece = 2048;              // maximum entries that a block lays out in a new array
@@ -130,7 +129,10 @@ struct Gpma {
     u32 first;         // for kinds: the vertex of the first entry in scratch
     u32 leaf;          // for fill: the first leaf to write
     u32 sorted;        // for weigh and fill: 1: the entries in scratch are in the order of sortedVal
+    u32 top;           // a block spreads windows of up to 1 << top leaves
+    u32 shift;         // of a vertex, to its range
     const u32* label;  // by vertex
+    const u32* rangeAt;  // Graph.base
 };
 LAYOUT_gpma
 
@@ -166,15 +168,18 @@ FN void window(u32 level, u32 i, u32 leaves, u32& a, u32& b) {
     b = end < leaves ? (u32)end : leaves;
 }
 
+// slotAt returns where the slot at a position of a leaf is in the columns of all slots.
+FN u64 slotAt(u32 leaf, u32 position) { return (u64)leaf * kLeaf + position; }
+
 // rowIn returns the row of the entry at a position of a leaf with these runs.
 FN u64 rowIn(const Slots& a, u32 leaf, u64 runs, u32 position) {
-    u32 slot = rowSlot(leaf * kLeaf + position, runs);
+    u64 slot = slotAt(leaf, rowSlot(position, runs));
     return (u64)a.ent[slot] << 32 | a.nbr[slot];
 }
 
 // putRow writes the row of the run that begins at a position of a leaf with these runs.
 FN void putRow(const Slots& a, u32 leaf, u64 runs, u32 position, u64 row) {
-    u32 slot = rowSlot(leaf * kLeaf + position, runs);
+    u64 slot = slotAt(leaf, rowSlot(position, runs));
     a.nbr[slot] = (u32)row;
     a.ent[slot] = (u32)(row >> 32);
 }

@@ -64,7 +64,8 @@ type Update struct {
 	Ops, Settle, Abort, StagedFrom, Keys, Dirs, IDBits, LabelBits uint32
 	Height, Stamp, Force, Again, ScratchSize, Least, Most         uint32
 	From, To, Whole, Wide, NbrBits, NbrUsed, First, Leaf, Sorted  uint32
-	Label                                                         Ptr
+	Top, Shift                                                    uint32
+	Label, RangeAt                                                Ptr
 }
 
 // Sizes, in bytes, of structures that only kernels read, OpRange and Segment of gpma.cuh, and of Op.
@@ -81,6 +82,10 @@ const (
 	piece    = 2048
 	Fullness = 63
 )
+
+// TopWindow is the level of the widest window that is spread, of 1 << TopWindow leaves; others are reasons to write the
+// array anew. Not tuned.
+const TopWindow = 12
 
 // RankMost is the maximum number of keys that gpmarank sorts, by counting in one launch. Not tuned.
 const RankMost = 8192

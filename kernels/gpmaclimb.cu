@@ -15,7 +15,7 @@ FN void addLeaves(const Gpma& p, u32 a, u32 b, u32& entries, u32& used) {
 }
 
 KERNEL(gpmaclimb, Gpma, kThreads) {
-    u32 leaves = p.control->pending, warps = gridBlocks() * warpsInBlock(), top = p.height < kWide ? p.height : kWide;
+    u32 leaves = p.control->pending, warps = gridBlocks() * warpsInBlock();
     for (u32 i = blockOf() * warpsInBlock() + warpInBlock(); i < leaves; i += warps) {
         u32 leaf = p.pending[i], a = leaf, b = leaf + 1, level = 0;
         u32 n = p.a.will[leaf], used = p.a.used[leaf] & ~kClimbs;
@@ -27,7 +27,7 @@ KERNEL(gpmaclimb, Gpma, kThreads) {
             addLeaves(p, b, y, n, used);
             a = x;
             b = y;
-        } while (level < top && !within(p, level, b - a, n, used));
+        } while (level < p.top && !within(p, level, b - a, n, used));
         if (laneId() != 0) {
         } else if (!within(p, level, b - a, n, used)) {
             exchange(&p.control->rebuild, 1);

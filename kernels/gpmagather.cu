@@ -22,7 +22,8 @@ KERNEL(gpmagather, Gpma, kThreads) {
     for (u32 leaf = thread / kWarp; leaf < p.a.leaves; leaf += threads / kWarp) {
         if (p.base[leaf] >= p.to || p.base[leaf] + p.a.will[leaf] <= p.from) continue;
         OpRange r = opsOf(p, leaf);
-        u32 have = p.a.count[leaf], first = leaf * kLeaf;
+        u32 have = p.a.count[leaf];
+        u64 first = slotAt(leaf, 0);
         u64 runs = p.a.runs[leaf];
         for (u32 position = laneId(); position < have; position += kWarp) {
             u32 to = movesTo(p, leaf, r, position);

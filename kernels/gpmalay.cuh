@@ -53,8 +53,8 @@ FN void layOut(const Slots& to, const Entries& e, u32* sums, u32* firsts, u32 sl
             u32 x = laneId() + k * kWarp;
             if (x >= end - from) continue;
             u32 i = indexOf(e, from + x);
-            to.nbr[leaf * kLeaf + x] = e.nbr[i];
-            to.ent[leaf * kLeaf + x] = e.ent[i];
+            to.nbr[slotAt(leaf, x)] = e.nbr[i];
+            to.ent[slotAt(leaf, x)] = e.ent[i];
             if (runs >> x & 1) putRow(to, leaf, runs, x, e.row[i]);
             if (x == 0 && leaf > keep) {
                 to.fenceRow[leaf] = e.row[i];

@@ -33,8 +33,8 @@ FN u32 leafOf(const Gpma& p, const Top& top, u32 tops, u32 stride, u64 row, u32 
 
 // positionIn returns the number of entries of a leaf below (row, nbr), and whether the next entry is (row, nbr).
 FN u32 positionIn(const Gpma& p, u32 leaf, u64 row, u32 nbr, bool& found) {
-    u32 first = leaf * kLeaf, lo = 0, hi = p.a.count[leaf], n = hi;
-    u64 runs = p.a.runs[leaf];
+    u32 lo = 0, hi = p.a.count[leaf], n = hi;
+    u64 first = slotAt(leaf, 0), runs = p.a.runs[leaf];
     while (lo < hi) {
         u32 mid = (lo + hi) / 2;
         u64 r = rowIn(p.a, leaf, runs, mid);
@@ -67,7 +67,7 @@ KERNEL(gpmalocate, Gpma, kThreads) {
         if (i + 1 == p.keys || !same(p, i, i + 1)) {  // of several operations on one entry, the last
             bool goes = (o.kind & kOut) && !(o.ent & kStaged);
             if (found && !goes) {
-                p.a.ent[leaf * kLeaf + info] = o.ent;
+                p.a.ent[slotAt(leaf, info)] = o.ent;
             } else if (found != !goes) {
                 info |= goes ? kGoes : kEnters;
                 if (!p.again) {

@@ -76,8 +76,8 @@ FN void mergeLeaf(const Gpma& p, Merged& m, u32 leaf, u32 begin) {
         if (some != 0) break;
     }
     if (from >= end) return;
-    u32 first = leaf * kLeaf, position[2], to[2];
-    u64 row[2], runs = p.a.runs[leaf];
+    u32 position[2], to[2];
+    u64 first = slotAt(leaf, 0), row[2], runs = p.a.runs[leaf];
     u32 nbr[2], ent[2];
     bool stays[2];
     for (u32 k = 0; k < 2; k++) {

@@ -12,8 +12,7 @@ struct Spread {
 
 // covered reports whether a window above is spread too.
 FN bool covered(const Gpma& p, Segment s) {
-    u32 top = p.height < kWide ? p.height : kWide;
-    for (u32 h = s.level + 1; h <= top; h++)
+    for (u32 h = s.level + 1; h <= p.top; h++)
         if (*markOf(p, h, s.index >> (h - s.level)) == p.stamp) return true;
     return false;
 }
@@ -50,8 +49,8 @@ FN void spread(const Gpma& p, Spread& s, Segment seg) {
             u32 to = movesTo(p, leaf, r, position);
             if (to == kNone) continue;
             row[to] = rowIn(p.a, leaf, runs, position);
-            nbr[to] = p.a.nbr[leaf * kLeaf + position];
-            ent[to] = p.a.ent[leaf * kLeaf + position];
+            nbr[to] = p.a.nbr[slotAt(leaf, position)];
+            ent[to] = p.a.ent[slotAt(leaf, position)];
         }
     }
     for (u32 i = s.from + threadInBlock(); i < s.to; i += kThreads) {

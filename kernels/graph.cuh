@@ -9,11 +9,19 @@ constexpr u32 kDeleted = 1u << 31;    // in an order: the batch deletes the edge
 constexpr u32 kReplaced = 1u << 30;   // in an order: the batch replaces the edge; the order is that of the new version
 constexpr u32 kNone = 0xffffffffu;
 
+// kRanges tells that a kernel searches arrays of more slots than 32 bits have numbers for (DESIGN A27). Such a kernel is
+// another than those that do not, so that graphs with fewer slots do not pay for them: registers are few.
+#if defined(MOTIFD_RANGES)
+constexpr bool kRanges = true;
+#else
+constexpr bool kRanges = false;
+#endif
+
 // Entries are ordered by vertex, direction, label of the edge, label of the neighbour, and neighbour: N(v, direction,
 // label) is contiguous (GSI section IV), and so are its neighbours with one label. A kind is both labels as one number.
 
 // Span is where the entries of a vertex in one direction are: slots [begin, end), and their first and last kind (kinds
-// ascend). An empty span is all zeros.
+// ascend). An empty span is all zeros. Slots here, and in all that a search keeps, are those of the vertex's Lists.
 struct Span {
     u32 begin, end, first, last;
 };
@@ -92,11 +100,13 @@ struct Graph {
     const u32* order;   // by edge, valid for staged edges: order plus 1, and kDeleted or kReplaced
     const u64* bits;    // by vertex: words words, of candidate bits and values
     const u32* label;   // by vertex
+    const u32* base;    // by range of vertices: the leaf at which its slots begin; null: one range, from leaf 0 on
     u32 words;
     u32 dirs;           // 1 in an undirected graph
     u32 nbrBits;       // of a kind, for the neighbour's label
     u32 sees;           // Sees
-    u32 old, unused;    // old 1: with kView, the graph before the batch
+    u32 old;            // 1: with kView, the graph before the batch
+    u32 shift;          // of a vertex, to its range
     Where where;
 };
 LAYOUT_graph
@@ -126,8 +136,31 @@ FN u32 rowSlot(u32 slot, u64 runs) {
     return (slot | (kLeaf - 1)) + 1 - popcount(runs & (~(u64)0 >> (kLeaf - 1 - slot % kLeaf)));
 }
 
+// Lists reads the slots of the vertices of one range. Slots and leaves of it are numbered from leaf base on.
+struct Lists {
+    const Graph& g;
+    u32 base;
+};
+
+// listsOf returns the Lists of a vertex.
+FN Lists listsOf(const Graph& g, u32 v) { return Lists{g, kRanges ? g.base[v >> g.shift] : 0}; }
+
+// placeOf returns where a slot is in the columns of all slots.
+FN u64 placeOf(const Lists& l, u32 slot) { return kRanges ? (u64)l.base * kLeaf + slot : slot; }
+
+FN u32 nbrAt(const Lists& l, u32 slot) { return l.g.nbr[placeOf(l, slot)]; }
+
+FN u32 entAt(const Lists& l, u32 slot) { return l.g.ent[placeOf(l, slot)]; }
+
+FN u32 countAt(const Lists& l, u32 leaf) { return l.g.count[l.base + leaf]; }
+
+FN u64 runsAt(const Lists& l, u32 leaf) { return l.g.runs[l.base + leaf]; }
+
+// holdsEntry reports whether a slot has an entry.
+FN bool holdsEntry(const Lists& l, u32 slot) { return slot % kLeaf < countAt(l, slot / kLeaf); }
+
 // rowAt returns the row of an entry without the vertex, which a search knows.
-FN u64 rowAt(const Graph& g, u32 slot) { return g.nbr[rowSlot(slot, g.runs[slot / kLeaf])]; }
+FN u64 rowAt(const Lists& l, u32 slot) { return nbrAt(l, rowSlot(slot, runsAt(l, slot / kLeaf))); }
 
 // sideOf returns the vertex and direction of a row as one number.
 FN u64 sideOf(u64 row) { return row >> 31; }
@@ -138,7 +171,7 @@ FN bool below(u64 row, u32 nbr, u64 otherRow, u32 otherNbr) {
 }
 
 // leafEnd returns the end of the entries of a leaf, at most end.
-FN u32 leafEnd(const Graph& g, u32 leaf, u32 end) {
-    u32 e = leaf * kLeaf + g.count[leaf];
+FN u32 leafEnd(const Lists& l, u32 leaf, u32 end) {
+    u32 e = leaf * kLeaf + countAt(l, leaf);
     return e < end ? e : end;
 }

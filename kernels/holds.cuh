@@ -27,19 +27,21 @@ template <class Image, class Vertex>
 FN bool blocked(const Graph& g, const Instr& x, u32 first, Image image, Vertex vertex) {
     u32 w = x.column == kNone ? kNone : vertex(x.column), nbr = (u32)x.right;
     Back b = {0, 0, (u32)x.left, (u32)((u64)x.left >> 32), 0, 0, nbr, 0, 0};
-    Range r = reach(g, vertex(x.at), b);
+    u32 v = vertex(x.at);
+    Range r = reach(g, v, b);
+    Lists l = listsOf(g, v);
     u32 looked = 0;
     for (u32 at = r.begin; at < r.end && looked < kMostBlockers; at++, looked++) {
         if (w != kNone) {
-            at = nextImage(g, at, r.end, b.label, w);
+            at = nextImage(l, at, r.end, b.label, w);
             if (at >= r.end) break;
-        } else if (at % kLeaf >= g.count[at / kLeaf]) {
+        } else if (!holdsEntry(l, at)) {
             at |= kLeaf - 1;  // a gap
             continue;
-        } else if (!hasLabel(g, b, at) || (nbr != kAnyLabel && g.label[g.nbr[at]] != nbr)) {
+        } else if (!hasLabel(l, b, at) || (nbr != kAnyLabel && g.label[nbrAt(l, at)] != nbr)) {
             continue;
         }
-        u32 entry = g.ent[at];
+        u32 entry = entAt(l, at);
         auto images = [&](u32 k) { return k == kBlockerAt ? entry & ~kStaged : image(k); };
         if (present(g, entry) && evaluate(g, Slice{first, x.more}, images, vertex)) return true;
     }

@@ -62,7 +62,7 @@
     ASSERT_FIELD(Where, values, 40, 4); \
     ASSERT_FIELD(Where, vertexPresence, 44, 4); \
     ASSERT_FIELD(Where, vertexValues, 48, 4); \
-    ASSERT_SIZE(Graph, 160); \
+    ASSERT_SIZE(Graph, 168); \
     ASSERT_FIELD(Graph, nbr, 0, 8); \
     ASSERT_FIELD(Graph, ent, 8, 8); \
     ASSERT_FIELD(Graph, count, 16, 8); \
@@ -73,12 +73,14 @@
     ASSERT_FIELD(Graph, order, 56, 8); \
     ASSERT_FIELD(Graph, bits, 64, 8); \
     ASSERT_FIELD(Graph, label, 72, 8); \
-    ASSERT_FIELD(Graph, words, 80, 4); \
-    ASSERT_FIELD(Graph, dirs, 84, 4); \
-    ASSERT_FIELD(Graph, nbrBits, 88, 4); \
-    ASSERT_FIELD(Graph, sees, 92, 4); \
-    ASSERT_FIELD(Graph, old, 96, 4); \
-    ASSERT_FIELD(Graph, where, 104, 56);
+    ASSERT_FIELD(Graph, base, 80, 8); \
+    ASSERT_FIELD(Graph, words, 88, 4); \
+    ASSERT_FIELD(Graph, dirs, 92, 4); \
+    ASSERT_FIELD(Graph, nbrBits, 96, 4); \
+    ASSERT_FIELD(Graph, sees, 100, 4); \
+    ASSERT_FIELD(Graph, old, 104, 4); \
+    ASSERT_FIELD(Graph, shift, 108, 4); \
+    ASSERT_FIELD(Graph, where, 112, 56);
 
 // plan.cuh
 #define LAYOUT_plan \
@@ -207,12 +209,12 @@
     ASSERT_FIELD(Output, buffer, 16, 8); \
     ASSERT_FIELD(Output, capacity, 24, 8); \
     ASSERT_FIELD(Output, stride, 32, 4); \
-    ASSERT_SIZE(Search, 352); \
-    ASSERT_FIELD(Search, graph, 0, 160); \
-    ASSERT_FIELD(Search, programs, 160, 24); \
-    ASSERT_FIELD(Search, memo, 184, 24); \
-    ASSERT_FIELD(Search, queue, 208, 104); \
-    ASSERT_FIELD(Search, output, 312, 40);
+    ASSERT_SIZE(Search, 360); \
+    ASSERT_FIELD(Search, graph, 0, 168); \
+    ASSERT_FIELD(Search, programs, 168, 24); \
+    ASSERT_FIELD(Search, memo, 192, 24); \
+    ASSERT_FIELD(Search, queue, 216, 104); \
+    ASSERT_FIELD(Search, output, 320, 40);
 
 // emit.cuh
 #define LAYOUT_emit \

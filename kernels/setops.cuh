@@ -6,8 +6,8 @@
 FN bool loose(const Back& b) { return b.label == kAnyLabel || b.dir == kEither || among(b.label); }
 
 // nextAdmitted returns the first slot in [at, end) that joins w along a back edge and is admitted, or end.
-FN u32 nextAdmitted(const Graph& g, u32 net, const Back& b, u32 at, u32 end, u32 w) {
-    while ((at = nextImage(g, at, end, b.label, w)) < end && !admitsEdge(g, net, b, g.ent[at])) at++;
+FN u32 nextAdmitted(const Lists& l, u32 net, const Back& b, u32 at, u32 end, u32 w) {
+    while ((at = nextImage(l, at, end, b.label, w)) < end && !admitsEdge(l.g, net, b, entAt(l, at))) at++;
     return at;
 }
 
@@ -25,9 +25,10 @@ FN void openFrame(State& s, u32 d, Frame f) {
 // and may be read by other warps that steal.
 FN bool openEdge(const Graph& g, State& s, const Step& st, const Back& b, u32 d) {
     Range r = reach(g, s.m[b.from], b);
-    u32 w = s.m[b.to], first = nextAdmitted(g, s.net, b, r.begin, r.end, w);
+    Lists l = listsOf(g, s.m[b.from]);
+    u32 w = s.m[b.to], first = nextAdmitted(l, s.net, b, r.begin, r.end, w);
     if (first == r.end) return false;
-    bool only = nextAdmitted(g, s.net, b, first + 1, r.end, w) == r.end;
+    bool only = nextAdmitted(l, s.net, b, first + 1, r.end, w) == r.end;
     openFrame(s, d, Frame{first, only ? first + 1 : r.end, 0, st.back});
     return true;
 }
@@ -64,19 +65,29 @@ FN bool openLevel(const Graph& g, State& s, const Program& q, u32 d) {
     return true;
 }
 
-// joined reports whether w, found in a slot of back edge best, is joined along all back edges of a step.
-FN bool joined(const Graph& g, const State& s, const Program& q, const Step& st, u32 best, u32 slot, u32 w) {
+// alongOf returns the Lists of a back edge.
+FN Lists alongOf(const Graph& g, const State& s, const Back& b) { return listsOf(g, s.m[b.from]); }
+
+// streamedOf returns the Lists of the slots that a step reads, along back edge streamed unless it is an edge step.
+FN Lists streamedOf(const Graph& g, const State& s, const Program& q, const Step& st, u32 streamed) {
+    return alongOf(g, s, q.back[st.vertex == kNone ? st.back : streamed]);
+}
+
+// joined reports whether w, found in a slot of back edge best, whose Lists are l, is joined along all back edges of a
+// step.
+FN bool joined(const Lists& l, const State& s, const Program& q, const Step& st, u32 best, u32 slot, u32 w) {
     const Back& b = q.back[best];
-    if (!admitsSlot(g, s.net, b, slot)) return false;
+    if (!admitsSlot(l, s.net, b, slot)) return false;
     // If several slots lead to w, the first one is used, unless the step chooses pairs of vertex and edge.
-    if (st.own == 0 && nextAdmitted(g, s.net, b, s.range[best].begin, slot, w) < slot) return false;
+    if (st.own == 0 && nextAdmitted(l, s.net, b, s.range[best].begin, slot, w) < slot) return false;
     for (u32 k = st.back; k < st.back + st.backs; k++) {
         if (k == best) continue;
         const Range& r = s.range[k];
+        Lists other = alongOf(l.g, s, q.back[k]);
         if (k < st.back + st.own) {
-            u32 e = find(g, r, w, q.back[k]);
-            if (e == kNone || !admitsEdge(g, s.net, q.back[k], e)) return false;
-        } else if (nextAdmitted(g, s.net, q.back[k], r.begin, r.end, w) == r.end) {
+            u32 e = find(other, r, w, q.back[k]);
+            if (e == kNone || !admitsEdge(l.g, s.net, q.back[k], e)) return false;
+        } else if (nextAdmitted(other, s.net, q.back[k], r.begin, r.end, w) == r.end) {
             return false;
         }
     }
@@ -87,7 +98,8 @@ FN bool joined(const Graph& g, const State& s, const Program& q, const Step& st,
 // streamed.
 FN u32 imageOf(const Graph& g, const State& s, const Program& q, const Step& st, u32 k, u32 slot, u32 streamed) {
     bool chosen = k == streamed || st.vertex == kNone || loose(q.back[k]);
-    return (chosen ? g.ent[slot] : find(g, s.range[k], g.nbr[slot], q.back[k])) & ~kStaged;
+    Lists l = streamedOf(g, s, q, st, streamed);
+    return (chosen ? entAt(l, slot) : find(alongOf(g, s, q.back[k]), s.range[k], nbrAt(l, slot), q.back[k])) & ~kStaged;
 }
 
 // candidates returns a ballot of the 32 slots up to the next multiple of 32: those that hold candidates of step d. slot
@@ -95,15 +107,16 @@ FN u32 imageOf(const Graph& g, const State& s, const Program& q, const Step& st,
 FN u32 candidates(const Graph& g, const State& s, const Program& q, u32 d, u32 from, u32 end, u32 best, u32 slot,
     u64& steps) {
     const Step& st = q.step[d];
-    bool ok = slot >= from && slot < end && slot % kLeaf < g.count[slot / kLeaf];
+    Lists l = streamedOf(g, s, q, st, best);
+    bool ok = slot >= from && slot < end && holdsEntry(l, slot);
     steps += popcount(vote(ok));
     if (ok) {
-        u32 w = g.nbr[slot];
+        u32 w = nbrAt(l, slot);
         if (st.vertex == kNone) {
             const Back& b = q.back[st.back];
-            ok = w == s.m[b.to] && admitsSlot(g, s.net, b, slot) && admitsImage(g, s, st, b, slot);
+            ok = w == s.m[b.to] && admitsSlot(l, s.net, b, slot) && admitsImage(l, s, st, b, slot);
         } else {
-            ok = admits(g, st, w, [&](u32 position) { return s.m[position]; }) && joined(g, s, q, st, best, slot, w);
+            ok = admits(g, st, w, [&](u32 position) { return s.m[position]; }) && joined(l, s, q, st, best, slot, w);
         }
         ok = ok && holds(g, q, d, [&](u32 k) {
             bool here = k >= st.back && k < st.back + st.own;
@@ -125,19 +138,20 @@ constexpr u32 kHub = (1u << 27) - 1;
 #endif
 
 // listed counts, for each lane, the slots that pass a test, in the first slots of its range. The warp reads the ranges
-// of all lanes as one list, so that no lane waits for a longer range. test gets the lane whose range has a slot, the
-// slot, and whether there is an entry; all lanes call it.
+// of all lanes as one list, so that no lane waits for a longer range. l is the Lists of the lane's range. test gets the
+// lane whose range has a slot, its Lists, the slot, and whether there is an entry; all lanes call it.
 template <class Test>
-FN u32 listed(const Graph& g, Range r, u32 size, u64& steps, Test test) {
+FN u32 listed(const Lists& l, Range r, u32 size, u64& steps, Test test) {
     u32 lane = laneId(), n = 0, total, start = sumBefore(size, total), sum = start + size;
     for (u32 t = lane; t - lane < total; t += kWarp) {
         u32 of = 0, here = t - lane;
         for (u32 k = kWarp / 2; k > 0; k /= 2)
             if (shuffle(start, of + k) <= t) of += k;
         u32 slot = shuffle(r.begin, of) + t - shuffle(start, of);
-        bool ok = t < total && slot % kLeaf < g.count[slot / kLeaf];
+        Lists its = {l.g, kRanges ? shuffle(l.base, of) : 0};
+        bool ok = t < total && holdsEntry(its, slot);
         steps += popcount(vote(ok));
-        u32 hits = vote(test(of, slot, ok));
+        u32 hits = vote(test(of, its, slot, ok));
         // This lane's vertex has the positions from start to sum, of the 32 from here on.
         u32 from = start > here ? start - here : 0, to = sum > here ? sum - here : 0;
         n += popcount(hits & (to < kWarp ? (1u << to) - 1 : kAll) & (from < kWarp ? kAll << from : 0));
@@ -147,12 +161,12 @@ FN u32 listed(const Graph& g, Range r, u32 size, u64& steps, Test test) {
 
 // counted is listed for all slots of the ranges.
 template <class Test>
-FN u32 counted(const Graph& g, Range r, u64& steps, Test test) {
+FN u32 counted(const Lists& l, Range r, u64& steps, Test test) {
     u32 todo = vote(r.begin < r.end), n = 0;
     bool alone = vote(r.end - r.begin > kHub) != 0;
     while (todo != 0) {
         u32 now = alone ? todo & -todo : todo;
-        n += listed(g, r, now >> laneId() & 1 ? r.end - r.begin : 0, steps, test);
+        n += listed(l, r, now >> laneId() & 1 ? r.end - r.begin : 0, steps, test);
         todo &= ~now;
     }
     return n;
@@ -161,8 +175,9 @@ FN u32 counted(const Graph& g, Range r, u64& steps, Test test) {
 // offers returns, for the vertex v of each lane that asks, the number of candidates of a leaf's step, without regard to
 // the vertices that are mapped already. Along a loose back edge it counts pairs of vertex and edge.
 FN u32 offers(const Graph& g, u32 net, const Step& st, const Back& b, u32 v, bool asks, u64& steps) {
-    return counted(g, asks ? reach(g, v, b) : Range{0, 0}, steps, [&](u32, u32 slot, bool ok) {
-        return ok && passes(g, st, g.nbr[slot]) && admitsSlot(g, net, b, slot);
+    Range r = asks ? reach(g, v, b) : Range{0, 0};
+    return counted(listsOf(g, asks ? v : 0), r, steps, [&](u32, const Lists& l, u32 slot, bool ok) {
+        return ok && passes(g, st, nbrAt(l, slot)) && admitsSlot(l, net, b, slot);
     });
 }
 
@@ -176,13 +191,14 @@ FN u32 meetings(const Graph& g, const Program& q, const Leaf& a, const Leaf& b, 
     Range r = asks ? reach(g, u, q.back[first.back]) : Range{0, 0};
     Range s = asks ? reach(g, v, q.back[second.back]) : Range{0, 0};
     bool swapped = s.end - s.begin < r.end - r.begin;
-    return counted(g, swapped ? s : r, steps, [&](u32 of, u32 slot, bool ok) {
+    Lists shorter = listsOf(g, !asks ? 0 : swapped ? v : u);
+    return counted(shorter, swapped ? s : r, steps, [&](u32 of, const Lists& l, u32 slot, bool ok) {
         bool other = shuffle(swapped, of) != 0;
         u32 from = shuffle(swapped ? u : v, of), its = shuffle(own, of);
         if (!ok) return false;
         const Back &along = q.back[(other ? second : first).back], &to = q.back[(other ? first : second).back];
-        u32 w = g.nbr[slot];
-        if (!passes(g, first, w) || !passes(g, second, w) || !admitsSlot(g, kNone, along, slot)) return false;
+        u32 w = nbrAt(l, slot);
+        if (!passes(g, first, w) || !passes(g, second, w) || !admitsSlot(l, kNone, along, slot)) return false;
         for (u32 k = first.conflicts | second.conflicts; k != 0; k &= k - 1)
             if (image(of, lowestBit(k), its) == w) return false;
         u32 e = entryTo(g, from, to, w);
@@ -191,12 +207,12 @@ FN u32 meetings(const Graph& g, const Program& q, const Leaf& a, const Leaf& b, 
 }
 
 // joins returns how many of the candidates in a range are w.
-FN u32 joins(const Graph& g, u32 net, const Back& b, Range r, u32 w) {
+FN u32 joins(const Lists& l, u32 net, const Back& b, Range r, u32 w) {
     if (!loose(b)) {
-        u32 e = find(g, r, w, b);
-        return e != kNone && admitsEdge(g, net, b, e);
+        u32 e = find(l, r, w, b);
+        return e != kNone && admitsEdge(l.g, net, b, e);
     }
     u32 n = 0;
-    for (u32 at = r.begin; (at = nextAdmitted(g, net, b, at, r.end, w)) < r.end; at++) n++;
+    for (u32 at = r.begin; (at = nextAdmitted(l, net, b, at, r.end, w)) < r.end; at++) n++;
     return n;
 }

@@ -72,39 +72,40 @@ func RunTasks(q Queue, p Runs) error {
 }
 
 // Searches are the kernels that search: for totals, and for rows; then those that test conditions and know pairs; then
-// the one for rows that tests negations, too.
-var Searches = [5]string{"wbm", "wbmrows", "wbmwhere", "wbmrowswhere", "wbmrowsabsent"}
+// the one for rows that tests negations, too; then those that do all this in a graph with ranges.
+var Searches = [7]string{"wbm", "wbmrows", "wbmwhere", "wbmrowswhere", "wbmrowsabsent", "wbmranges", "wbmrowsranges"}
 
 // Kind says which of the kernels a search needs: for sorted rows or for totals, with programs that test conditions or
-// without, and with such for rows that test negations.
-type Kind struct{ Rows, Where, Absent bool }
+// without, with such for rows that test negations, and in a graph with ranges (Graph.Base) or without.
+type Kind struct{ Rows, Where, Absent, Ranges bool }
 
-// search returns the number in Searches.
-func (k Kind) search() (i int) {
-	if k.Rows && k.Absent {
-		return len(Searches) - 1
+// form returns the end of the name of a kernel with what a search needs.
+func (k Kind) form() string {
+	switch {
+	case k.Ranges:
+		return "ranges"
+	case k.Absent && k.Rows:
+		return "absent"
+	case k.Where:
+		return "where"
 	}
-	if k.Rows {
-		i++
-	}
-	if k.Where {
-		i += 2
-	}
-	return i
+	return ""
 }
 
-// RunFlat launches wbmflat, or wbmflatwhere. RunSearch with the same parameters does the tasks that it leaves.
+// RunFlat launches wbmflat, wbmflatwhere or wbmflatranges. RunSearch with the same parameters does the tasks that it
+// leaves.
 func RunFlat(q Queue, s Shape, k Kind, p Search) error {
-	kernel := "wbmflat"
-	if k.Where {
-		kernel += "where"
-	}
-	return q.Launch(kernel, s.Blocks, s.BlockWarps*warp, BytesOf(&p))
+	k.Rows = false
+	return q.Launch("wbmflat"+k.form(), s.Blocks, s.BlockWarps*warp, BytesOf(&p))
 }
 
 // RunSearch launches one of Searches.
 func RunSearch(q Queue, s Shape, k Kind, p Search) error {
-	return q.Launch(Searches[k.search()], s.Blocks, s.BlockWarps*warp, BytesOf(&p))
+	kernel := "wbm"
+	if k.Rows {
+		kernel += "rows"
+	}
+	return q.Launch(kernel+k.form(), s.Blocks, s.BlockWarps*warp, BytesOf(&p))
 }
 
 // RunFetch launches fetch: it copies words to memory that the device reaches, such as page-locked memory of the host.
