@@ -87,6 +87,9 @@ const (
 // array anew. Not tuned.
 const TopWindow = 12
 
+// MostRanges is the number of ranges of vertices in an array that has ranges (Graph.Base).
+const MostRanges = 64
+
 // RankMost is the maximum number of keys that gpmarank sorts, by counting in one launch. Not tuned.
 const RankMost = 8192
 

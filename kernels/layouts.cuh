@@ -365,7 +365,7 @@
     ASSERT_FIELD(Slots, fenceRow, 48, 8); \
     ASSERT_FIELD(Slots, fenceNbr, 56, 8); \
     ASSERT_FIELD(Slots, leaves, 64, 4); \
-    ASSERT_SIZE(Gpma, 440); \
+    ASSERT_SIZE(Gpma, 456); \
     ASSERT_FIELD(Gpma, a, 0, 72); \
     ASSERT_FIELD(Gpma, b, 72, 72); \
     ASSERT_FIELD(Gpma, span, 144, 8); \
@@ -416,4 +416,7 @@
     ASSERT_FIELD(Gpma, first, 420, 4); \
     ASSERT_FIELD(Gpma, leaf, 424, 4); \
     ASSERT_FIELD(Gpma, sorted, 428, 4); \
-    ASSERT_FIELD(Gpma, label, 432, 8);
+    ASSERT_FIELD(Gpma, top, 432, 4); \
+    ASSERT_FIELD(Gpma, shift, 436, 4); \
+    ASSERT_FIELD(Gpma, label, 440, 8); \
+    ASSERT_FIELD(Gpma, rangeAt, 448, 8);

@@ -48,6 +48,9 @@ type Options struct {
 	// Narrow is the number of steps for each vertex and pattern edge from which on it pays to make a space for the rows
 	// of a whole graph (DESIGN A27); 0 is a default.
 	Narrow float64
+	// Ranges has the device's array have ranges of vertices however few slots it has, and no window of more than
+	// 1<<Ranges leaves be spread. 0: it has ranges if its slots are more than numbers of 32 bits. Tests set it.
+	Ranges int
 	// NoSteal turns off work stealing inside a block, NoMail the exchange of work between blocks.
 	NoSteal, NoMail bool
 	// NoFlat makes counts one task at a time, not in blocks of matches.

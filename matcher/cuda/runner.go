@@ -87,19 +87,19 @@ func (r *runner) Free() error {
 
 // job is one search: tasks of programs that belong to requests. on gives it to a side.
 type job struct {
-	graph    kernels.Graph // of the side
-	net      kernels.Ptr   // of the side
-	sees     uint32
-	old      bool
-	requests int
-	owner    []uint32 // by program: request
-	vertices int      // all vertex ids are below it
-	slots    int      // slots of the graph's array
-	layers   int      // of its labels: mirror.Mirror.Layers
-	memo     bool     // there is room for a memo
-	levels   int      // of counting in blocks of matches that some tasks need; 0: none can be counted so
-	where    bool     // some programs test conditions
-	absent   bool     // some programs test negations
+	graph     kernels.Graph // of the side
+	net       kernels.Ptr   // of the side
+	sees      uint32
+	old       bool
+	requests  int
+	owner     []uint32 // by program: request
+	vertices  int      // all vertex ids are below it
+	neighbors int      // an upper bound of those of a vertex
+	layers    int      // of its labels: mirror.Mirror.Layers
+	memo      bool     // there is room for a memo
+	levels    int      // of counting in blocks of matches that some tasks need; 0: none can be counted so
+	where     bool     // some programs test conditions
+	absent    bool     // some programs test negations
 
 	stride  int // words of a row in the row buffer: its group, vertices, edges, and zeros
 	columns int // vertices of the widest row
@@ -123,7 +123,7 @@ const leastTurns = 256
 // on returns the job as one of a side.
 func (j *job) on(s *side) *job {
 	of, m := *j, s.mirror
-	of.graph, of.net, of.slots, of.layers = m.Graph(), m.Net(), m.Slots(), m.Layers()
+	of.graph, of.net, of.neighbors, of.layers = m.Graph(), m.Net(), m.MostNeighbors(), m.Layers()
 	of.meter = j.meter.another()
 	if s.run.stops || of.meter.timed() {
 		of.turns = min(leastTurns, s.run.opt.Slice)
@@ -133,7 +133,8 @@ func (j *job) on(s *side) *job {
 
 // kind returns which of the kernels the job needs.
 func (j *job) kind() kernels.Kind {
-	return kernels.Kind{Rows: j.found == nil, Where: j.where, Absent: j.absent}
+	ranges := j.graph.Base != 0 // their kernels are as those with conditions
+	return kernels.Kind{Rows: j.found == nil, Where: j.where || ranges, Absent: j.absent, Ranges: ranges}
 }
 
 // shape chooses the grid of a job. Each warp may write a number of bytes (each) after the row buffer is full. Patterns
@@ -270,7 +271,7 @@ func (r *runner) forget(j *job, used int) error {
 	if err != nil {
 		return err
 	}
-	above := uint64(j.slots) + 1
+	above := uint64(j.neighbors) + 1
 	if r.known = r.most; fresh || uint64(r.known)+above > math.MaxUint32 {
 		r.known = 0
 		if !fresh {

@@ -41,6 +41,9 @@ func (s *side) load(b *Backend) {
 		trace = b.opt.Trace
 	}
 	s.mirror = mirror.New(s.dev, b.g, b.filter, b.opt.CPU.Threads, trace)
+	if b.opt.Ranges > 0 {
+		s.mirror.Divide(b.opt.Ranges)
+	}
 	s.run.init(s.dev, b.opt)
 	s.run.trace = trace
 }

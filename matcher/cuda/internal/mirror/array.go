@@ -27,15 +27,17 @@ type array struct {
 	written int    // number of entries when the array was last written anew
 	bound   bounds // ids, labels and edges that the array has room for
 	nbrBits int    // bits of a kind for the label of the neighbour
+	ranges  ranges // of vertices
+	top     int    // level of the widest window that is spread; tests set it
 
-	span, degree                                device.Buffer // by vertex and direction
-	order                                       device.Buffer // by edge
-	net                                         device.Buffer // net edges of the staged batch
-	staged                                      [2]device.Buffer
-	op, key, val, key2, val2, at, info, sum     device.Buffer // by operation
-	ranges, base, pending, segment, mark, tile  device.Buffer // by leaf
-	scratchRow, scratchNbr, scratchEnt, control device.Buffer
-	sortWork                                    device.Buffer
+	span, degree                                 device.Buffer // by vertex and direction
+	order                                        device.Buffer // by edge
+	net                                          device.Buffer // net edges of the staged batch
+	staged                                       [2]device.Buffer
+	op, key, val, key2, val2, at, info, sum      device.Buffer // by operation
+	opRanges, base, pending, segment, mark, tile device.Buffer // by leaf
+	scratchRow, scratchNbr, scratchEnt, control  device.Buffer
+	sortWork                                     device.Buffer
 
 	page   device.Page // operations or entries to copy; the last words are the status
 	stamp  uint32
@@ -75,9 +77,9 @@ func (s *slots) byLeaf() []*device.Buffer {
 // nearFirst.
 func (s *slots) Reserve(dev kernels.Device, leaves int) error {
 	const n = kernels.LeafSlots
-	if leaves > math.MaxUint32/n {
+	if leaves > math.MaxInt32-n { // windows of all levels have numbers of 32 bits
 		return &kernels.MemoryError{Wanted: leaves * n * 8,
-			Err: fmt.Errorf("a graph of %d leaves is beyond the 2^32 slots of an array", leaves)}
+			Err: fmt.Errorf("a graph of %d leaves is beyond the 2^31 leaves of an array", leaves)}
 	}
 	s.leaves = leaves
 	for _, r := range []struct {
@@ -125,7 +127,8 @@ func leavesFor(entries, rows, parts int) int {
 
 // newArray returns an array without memory; load allocates it.
 func newArray(dev kernels.Device, directed bool) *array {
-	a := &array{dev: dev, dirs: 1, rank: kernels.RankMost, run: loadRun, most: mostScratch}
+	a := &array{dev: dev, dirs: 1, rank: kernels.RankMost, run: loadRun, most: mostScratch, top: kernels.TopWindow,
+		ranges: ranges{one: mostLeaves, each: mostLeaves}}
 	if directed {
 		a.dirs = 2
 	}
@@ -140,7 +143,7 @@ func newArray(dev kernels.Device, directed bool) *array {
 // placeIn sets the device of the columns of the graph.
 func (a *array) placeIn(dev kernels.Device) {
 	a.cols = dev
-	for _, b := range []*device.Buffer{&a.span, &a.degree, &a.order, &a.ranges, &a.base, &a.pending, &a.segment,
+	for _, b := range []*device.Buffer{&a.span, &a.degree, &a.order, &a.opRanges, &a.base, &a.pending, &a.segment,
 		&a.mark} {
 		b.Dev = dev
 	}
@@ -149,9 +152,9 @@ func (a *array) placeIn(dev kernels.Device) {
 func (a *array) buffers() []*device.Buffer {
 	return append(a.now.buffers(), &a.span, &a.degree, &a.order, &a.net, &a.staged[0], &a.staged[1], &a.op, &a.key,
 		&a.val, &a.key2, &a.val2,
-		&a.at, &a.info, &a.sum, &a.ranges, &a.base, &a.pending, &a.segment, &a.mark, &a.tile, &a.scratchRow,
+		&a.at, &a.info, &a.sum, &a.opRanges, &a.base, &a.pending, &a.segment, &a.mark, &a.tile, &a.scratchRow,
 		&a.scratchNbr,
-		&a.scratchEnt, &a.control, &a.sortWork)
+		&a.scratchEnt, &a.control, &a.sortWork, &a.ranges.on)
 }
 
 // Free frees all memory and closes the stream.
@@ -222,7 +225,7 @@ func (a *array) reserveLeaves(leaves int) error {
 	for _, r := range []struct {
 		b    *device.Buffer
 		size int
-	}{{&a.ranges, kernels.RangeSize * leaves}, {&a.base, 4 * leaves}, {&a.pending, 4 * leaves},
+	}{{&a.opRanges, kernels.RangeSize * leaves}, {&a.base, 4 * leaves}, {&a.pending, 4 * leaves},
 		{&a.segment, kernels.SegmentSize * leaves},
 		{&a.mark, 4 * (2*leaves + 64)}, {&a.scratchRow, 8 * scratch}, {&a.scratchNbr, 4 * scratch},
 		{&a.scratchEnt, 4 * scratch},
@@ -259,7 +262,7 @@ func (a *array) reserveOps(ops, staged int) error {
 }
 
 // reserveBounds makes room for vertices, and sets the number of edges for reserveOrder. lost is true if the tables by
-// vertex have lost their content.
+// vertex have lost their content, or the ranges are too few.
 func (a *array) reserveBounds(b bounds) (lost bool, err error) {
 	a.bound = bounds{max(a.bound.vertices, b.vertices, 1), max(a.bound.labels, b.labels, 1), b.layers,
 		max(a.bound.edges, b.edges, 1)}
@@ -271,7 +274,7 @@ func (a *array) reserveBounds(b bounds) (lost bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	return lost || more, nil
+	return lost || more || !a.ranges.cover(a.bound.vertices), nil
 }
 
 // reserveOrder makes room for what only staged edges have.
@@ -283,17 +286,20 @@ func (a *array) reserveOrder() error {
 // params returns the parameters that are common to all kernels of an update.
 func (a *array) params() *kernels.Update {
 	least, most := a.limits()
+	rangeAt, shift := a.ranges.params()
+	height := bits.Len(uint(a.now.leaves - 1))
 	return &kernels.Update{A: a.now.params(), Span: a.span.Ptr, Degree: a.degree.Ptr, Order: a.order.Ptr,
 		Net: a.net.Ptr, Op: a.op.Ptr,
 		Before: a.staged[0].Ptr, Staged: a.staged[1].Ptr, Key: a.key.Ptr, Val: a.val.Ptr, At: a.at.Ptr,
 		Info: a.info.Ptr, Sum: a.sum.Ptr,
-		Range: a.ranges.Ptr, Base: a.base.Ptr, Pending: a.pending.Ptr, Segment: a.segment.Ptr, Mark: a.mark.Ptr,
+		Range: a.opRanges.Ptr, Base: a.base.Ptr, Pending: a.pending.Ptr, Segment: a.segment.Ptr, Mark: a.mark.Ptr,
 		Tile:       a.tile.Ptr,
 		ScratchRow: a.scratchRow.Ptr, ScratchNbr: a.scratchNbr.Ptr, ScratchEnt: a.scratchEnt.Ptr,
 		Control: a.control.Ptr,
 		Dirs:    uint32(a.dirs), IDBits: uint32(bits.Len(uint(a.bound.vertices - 1))),
 		LabelBits: uint32(bits.Len(uint(a.bound.labels<<a.bound.layers - 1))),
-		NbrBits:   uint32(a.nbrBits), NbrUsed: uint32(a.nbrUsed()), Height: uint32(bits.Len(uint(a.now.leaves - 1))),
+		NbrBits:   uint32(a.nbrBits), NbrUsed: uint32(a.nbrUsed()), Height: uint32(height),
+		Top: uint32(min(height, a.top)), RangeAt: rangeAt, Shift: shift,
 		ScratchSize: uint32(a.scratch()), Least: uint32(least), Most: uint32(min(most, math.MaxUint32))}
 }
 

@@ -3,7 +3,9 @@
 package mirror_test
 
 import (
+	"errors"
 	"maps"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -232,5 +234,71 @@ func TestA26RowsAloneFillLeaves(t *testing.T) {
 		check(t, a.Update(ops, 0, mirror.Open, w.vertices, w.labels, w.edges))
 		w.compare(t, a)
 		t.Logf("%d entries in %d leaves, which were %d; %+v", len(w.entries), a.Leaves(), leaves, a.Status())
+	})
+}
+
+// TestA27DeviceArrayWithRanges plays batches against arrays that have ranges of vertices, so many that most begin at a
+// leaf of their own, while ids grow beyond those that the ranges are for.
+func TestA27DeviceArrayWithRanges(t *testing.T) {
+	bases, grew := 0, 0
+	enough := func() bool { return bases > 20 && grew > 0 }
+	matchertest.ForSeedsUntil(t, cudatest.Rounds, enough, func(t *testing.T, rng *rand.Rand) {
+		w := newTwin(rng, 2+rng.IntN(300), 1+rng.IntN(3))
+		if rng.IntN(2) == 0 {
+			w.hubs = 1 + rng.IntN(min(3, w.vertices))
+		}
+		dev := cudatest.NewDevice(t, rng)
+		a := mirror.NewArray(dev, w.dirs == 2, false, kernels.RankMost, []int{0, 300}[rng.IntN(2)])
+		a.Divide(1 + rng.IntN(4))
+		defer func() { check(t, a.Free()); check(t, dev.Close()) }()
+		for _, o := range w.batch(rng.IntN(4000), 0) {
+			o.Ent &^= kernels.Staged
+			w.put(o)
+		}
+		w.load(t, a)
+		w.compare(t, a)
+		size := 1 << rng.IntN(9)
+		few := func(int) (int, int) { return rng.IntN(size + 1), rng.IntN(size + 1) }
+		w.play(t, a, 8, few)
+		for range 3 {
+			was := w.vertices
+			w.vertices += rng.IntN(2 * w.vertices)
+			if bits.Len(uint(w.vertices-1)) > bits.Len(uint(was-1))+1 {
+				grew++
+			}
+			w.relabel()
+			w.play(t, a, 4, few)
+		}
+		w.play(t, a, 2, func(int) (int, int) { return 0, len(w.have) / 2 })
+		w.play(t, a, 1, func(int) (int, int) { return 0, len(w.have) })
+		w.play(t, a, 3, func(int) (int, int) { return rng.IntN(500), 0 })
+		bases = max(bases, w.bases)
+		t.Logf("%d entries in %d leaves; ranges began at %d leaves", len(w.entries), a.Leaves(), w.bases)
+	})
+}
+
+// TestA27RangeBeyondSlots has a range with more leaves than its slots have numbers for: the array cannot be loaded, and
+// the error is one of memory.
+func TestA27RangeBeyondSlots(t *testing.T) {
+	matchertest.ForSeeds(t, 1, func(t *testing.T, rng *rand.Rand) {
+		w := newTwin(rng, 100, 1)
+		dev := cudatest.NewDevice(t, rng)
+		a := mirror.NewArray(dev, w.dirs == 2, false, kernels.RankMost, 0)
+		a.Divide(1)
+		defer func() { check(t, a.Free()); check(t, dev.Close()) }()
+		for _, o := range w.batch(2000, 0) {
+			o.Ent &^= kernels.Staged
+			w.put(o)
+		}
+		w.load(t, a)
+		w.compare(t, a)
+		a.MostLeaves(2)
+		var short *kernels.MemoryError
+		if err := w.loadWith(a, w.rows()); !errors.As(err, &short) {
+			t.Fatalf("%d leaves, ranges of at most 2: %v", a.Leaves(), err)
+		}
+		a.MostLeaves(a.Leaves())
+		w.load(t, a)
+		w.compare(t, a)
 	})
 }

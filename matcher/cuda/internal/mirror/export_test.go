@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/bits"
 	"runtime"
+	"slices"
 
 	"motifd/kernels"
 	"motifd/matcher/cuda/device"
@@ -54,6 +55,18 @@ func (a Array) Update(ops []kernels.Op, staged int, end Outcome, vertices, label
 	}
 	return a.a.finish()
 }
+
+// Divide has the array have ranges, as Mirror.Divide does.
+func (a Array) Divide(top int) { a.a.top, a.a.ranges.one = top, 0 }
+
+// MostLeaves sets the maximum number of leaves of a range.
+func (a Array) MostLeaves(n int) { a.a.ranges.each = n }
+
+// Base returns the first slot of the range of a vertex.
+func (a Array) Base(vertex int) uint32 { return uint32(a.a.ranges.of(vertex) * kernels.LeafSlots) }
+
+// Bases returns the number of leaves at which ranges begin.
+func (a Array) Bases() int { return len(slices.Compact(slices.Clone(a.a.ranges.base))) }
 
 // Leaves returns the size of the array.
 func (a Array) Leaves() int { return a.a.now.leaves }

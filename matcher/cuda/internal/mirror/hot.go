@@ -99,7 +99,7 @@ func (m *Mirror) heated() ([]column, error) {
 	if err := m.dev.Read(kernels.Bytes(spans), a.span.Ptr); err != nil {
 		return nil, err
 	}
-	leaves, sides, vertices := heatOf(spans, a.now.leaves, a.dirs)
+	leaves, sides, vertices := heatOf(spans, a.now.leaves, a.dirs, a.ranges.of)
 	return slices.DeleteFunc(m.columns(leaves, sides, vertices), func(c column) bool {
 		return c.buffer.Ptr == 0 || m.dev.near[c.buffer.Ptr] > 0
 	}), nil
@@ -109,8 +109,9 @@ func (m *Mirror) heated() ([]column, error) {
 const lineSlots = 32
 
 // heatOf estimates how often searches read leaves, vertices by direction, and vertices: they come to a vertex along its
-// edges, so as often as it has neighbours, and then read them, lineSlots at a time.
-func heatOf(spans []span, n, dirs int) (leaves, sides, vertices heat) {
+// edges, so as often as it has neighbours, and then read them, lineSlots at a time. base returns the leaf from which the
+// slots of a vertex are counted.
+func heatOf(spans []span, n, dirs int, base func(vertex int) int) (leaves, sides, vertices heat) {
 	ofLeaf, ofSide, ofVertex := make([]float64, n), make([]float64, len(spans)), make([]float64, len(spans)/dirs)
 	for i, s := range spans {
 		visits := float64(s.end - s.begin)
@@ -119,7 +120,7 @@ func heatOf(spans []span, n, dirs int) (leaves, sides, vertices heat) {
 		for at := int(s.begin); at < int(s.end); {
 			leaf := at / kernels.LeafSlots
 			end := min(int(s.end), (leaf+1)*kernels.LeafSlots)
-			ofLeaf[leaf] += visits * float64(end-at) / lineSlots
+			ofLeaf[base(i/dirs)+leaf] += visits * float64(end-at) / lineSlots
 			at = end
 		}
 	}
@@ -137,7 +138,7 @@ func (m *Mirror) columns(leaves, sides, vertices heat) []column {
 		{&n.ent, 4 * kernels.LeafSlots, leaves, 0.5},
 		{&a.span, kernels.SpanSize, sides, 1}, {&m.bits, 8 * max(1, m.vertexWords()), vertices, 1},
 		{&m.label, 4, vertices, 0.1}, {&m.facts.words, 8 * max(1, m.facts.stride), once, 1},
-		{&n.will, 4, once, 1}, {&n.used, 4, once, 1}, {&a.ranges, kernels.RangeSize, once, 1}, {&a.base, 4, once, 1},
+		{&n.will, 4, once, 1}, {&n.used, 4, once, 1}, {&a.opRanges, kernels.RangeSize, once, 1}, {&a.base, 4, once, 1},
 		{&a.pending, 4, once, 1}, {&a.segment, kernels.SegmentSize, once, 1}, {&a.mark, 8, once, 1},
 		{&a.degree, 4, once, 1}, {&a.order, 4, once, 0.1},
 	}

@@ -20,22 +20,27 @@ func TestHeatBySlot(t *testing.T) {
 	matchertest.ForSeeds(t, 30, func(t *testing.T, rng *rand.Rand) {
 		dirs, n := 1+rng.IntN(2), 1+rng.IntN(40)
 		spans := make([]span, n*dirs)
-		at := uint32(0)
+		at, base := uint32(0), make([]int, n)
 		for i := range spans {
 			at += uint32(rng.IntN(20))
 			spans[i] = span{begin: at, end: at + uint32(rng.IntN(200))}
 			at = spans[i].end
+			if i%dirs == 0 {
+				base[i/dirs] = rng.IntN(int(spans[i].begin)/kernels.LeafSlots + 1)
+			}
+			from := uint32(base[i/dirs] * kernels.LeafSlots)
+			spans[i].begin, spans[i].end = spans[i].begin-from, spans[i].end-from
 		}
 		count := int(at)/kernels.LeafSlots + 1 + rng.IntN(3)
 		leaf, side, vertex := make([]float64, count), make([]float64, len(spans)), make([]float64, n)
 		for i, s := range spans {
 			for slot := s.begin; slot < s.end; slot++ {
-				leaf[slot/kernels.LeafSlots] += float64(s.end-s.begin) / lineSlots
+				leaf[base[i/dirs]+int(slot/kernels.LeafSlots)] += float64(s.end-s.begin) / lineSlots
 				side[i]++
 				vertex[i/dirs]++
 			}
 		}
-		leaves, sides, vertices := heatOf(spans, count, dirs)
+		leaves, sides, vertices := heatOf(spans, count, dirs, func(v int) int { return base[v] })
 		for _, c := range []struct {
 			want []float64
 			got  heat

@@ -27,7 +27,7 @@ const leastRun = 1 << 12
 func (a *array) load(entries, rows int, b bounds, label kernels.Ptr,
 	next func(row []uint64, nbr, ent []uint32) (int, error)) error {
 	a.rest()
-	a.entries, a.written, a.before, a.nbrBits = entries, entries, 0, b.nbrBits()
+	a.entries, a.written, a.before, a.nbrBits, a.ranges.base = entries, entries, 0, b.nbrBits(), nil
 	r := loading{size: min(a.run, max(entries/8, leastRun))}
 	// Two runs in turn have more entries than there is room for.
 	leaves := leavesFor(entries, rows, 2*entries/r.size+1)
@@ -93,7 +93,7 @@ func (a *array) load(entries, rows int, b bounds, label kernels.Ptr,
 	if err := a.q.Write(a.control.Ptr, kernels.BytesOf(a.clean())); err != nil {
 		return err
 	}
-	if err := a.q.Clear(a.ranges.Ptr, a.ranges.Size); err != nil {
+	if err := a.q.Clear(a.opRanges.Ptr, a.opRanges.Size); err != nil {
 		return err
 	}
 	if err := a.tables(true); err != nil {
@@ -237,8 +237,12 @@ func (a *array) clean() *kernels.UpdateStatus {
 	return a.status()
 }
 
-// tables recomputes where the entries of each vertex begin and end and, if degrees is true, the number of its entries.
+// tables recomputes the ranges, where the entries of each vertex begin and end and, if degrees is true, the number of
+// its entries.
 func (a *array) tables(degrees bool) error {
+	if err := a.divide(); err != nil {
+		return err
+	}
 	p := a.params()
 	p.Whole = 1
 	if err := a.q.Clear(a.span.Ptr, a.span.Size); err != nil {

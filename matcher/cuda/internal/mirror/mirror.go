@@ -410,15 +410,23 @@ func (m *Mirror) Net() kernels.Ptr { return m.edges.net.Ptr }
 // Graph returns the view of the mirror that kernels take as a parameter.
 func (m *Mirror) Graph() kernels.Graph {
 	a := &m.edges.now
+	base, shift := m.edges.ranges.params()
 	return kernels.Graph{Nbr: a.nbr.Ptr, Ent: a.ent.Ptr, Count: a.count.Ptr, Runs: a.runs.Ptr, FenceRow: a.fenceRow.Ptr,
 		FenceNbr: a.fenceNbr.Ptr, Span: m.edges.span.Ptr,
 		Order: m.edges.order.Ptr, Bits: m.bits.Ptr, Label: m.label.Ptr, Words: uint32(m.vertexWords()),
 		Dirs:    uint32(m.edges.dirs),
-		NbrBits: uint32(m.edges.nbrBits), Where: m.where()}
+		NbrBits: uint32(m.edges.nbrBits), Base: base, Shift: shift, Where: m.where()}
 }
 
-// Slots returns the number of slots in the array, which is an upper bound of any number of neighbours.
+// Slots returns the number of slots in the array.
 func (m *Mirror) Slots() int { return m.edges.now.leaves * kernels.LeafSlots }
+
+// MostNeighbors returns an upper bound of the number of neighbours of a vertex.
+func (m *Mirror) MostNeighbors() int { return m.edges.widest() * kernels.LeafSlots }
+
+// Divide has the array have ranges of vertices however few slots it has, and no window of more than 1<<top leaves be
+// spread. Tests call it, before the first CatchUp.
+func (m *Mirror) Divide(top int) { m.edges.top, m.edges.ranges.one = top, 0 }
 
 // Behind estimates the bytes that the mirror lacks of the graph, and those of them (own) that are of the staged batch.
 // An update that Stage has queued is included, because the search that follows is charged for it. Behind is called for

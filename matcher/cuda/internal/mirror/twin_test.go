@@ -20,6 +20,7 @@ type twin struct {
 	dirs                    int
 	vertices, labels, edges int
 	hubs                    int // most edges are theirs
+	bases                   int // leaves at which ranges of the array began
 	spread, wide, rewritten int // updates that spread windows, some in scratch, and that wrote the array anew
 	have                    map[[3]uint32]uint32
 	free                    []uint32
@@ -241,9 +242,10 @@ func (w *twin) compare(t *testing.T, a mirror.Array) {
 		}
 		s, kind := &spans[side], uint32(e.Row)&(1<<31-1)
 		if degrees[side] == 0 {
-			s.Begin, s.First = c.Slots[i], kind
+			s.Begin, s.First = c.Slots[i]-a.Base(int(e.Row>>32)), kind
 		}
-		s.End, s.Last = c.Slots[i]+1, kind
+		s.End, s.Last = c.Slots[i]-a.Base(int(e.Row>>32))+1, kind
+		w.bases = max(w.bases, a.Bases())
 		degrees[side]++
 	}
 	if !slices.Equal(degrees, c.Degree[:len(degrees)]) {
