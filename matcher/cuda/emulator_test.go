@@ -26,6 +26,9 @@ func randomOptions(rng *rand.Rand) cuda.Options {
 	if rng.IntN(4) == 0 {
 		o.RowMemory = 1 // room for the least number of rows
 	}
+	if rng.IntN(3) == 0 {
+		o.Ranges = 1 + rng.IntN(2)
+	}
 	if rng.IntN(2) == 0 {
 		o.Clock = clock
 	}

@@ -28,6 +28,9 @@ func randomOptions(rng *rand.Rand) cuda.Options {
 	if rng.IntN(2) == 0 {
 		o.Clock = clock
 	}
+	if rng.IntN(3) == 0 {
+		o.Ranges = 1 + rng.IntN(2)
+	}
 	if few {
 		o.Shape = kernels.Shape{Blocks: 1 + rng.IntN(2), BlockWarps: 2 + rng.IntN(2)}
 	}

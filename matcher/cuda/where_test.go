@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"motifd/dyngraph"
@@ -21,7 +22,7 @@ import (
 	"motifd/stream/tempfile"
 )
 
-// whereKernels are the kernels that test conditions.
+// whereKernels are the kernels that test conditions, in a graph without ranges.
 var whereKernels = []string{"wbmwhere", "wbmrowswhere", "wbmflatwhere"}
 
 // extreme draws a number that is small, or near the ends of int64.
@@ -177,7 +178,7 @@ func TestS17DeviceRandomBatches(t *testing.T) {
 			launched := false
 			o := randomOptions(rng)
 			o.Device = watched{cudatest.NewDevice(t, rng), func(kernel string) {
-				launched = launched || slices.Contains(whereKernels, kernel)
+				launched = launched || slices.Contains(whereKernels, kernel) || strings.HasSuffix(kernel, "ranges")
 			}}
 			o.CPU = cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}
 			device := cuda.New(o)
