@@ -33,6 +33,12 @@ func newBackend(t testing.TB, rng *rand.Rand) matcher.Backend {
 func newBackendWith(t testing.TB, rng *rand.Rand, o cuda.Options) matcher.Backend {
 	t.Helper()
 	o.Device, o.More = cudatest.NewDevice(t, rng), moreDevices(t, rng)
+	if o.Ranges > 0 {
+		o.Device = farOf(o.Device, rng)
+		for i, d := range o.More {
+			o.More[i] = farOf(d, rng)
+		}
+	}
 	o.CPU = cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())}
 	if rng.IntN(2) == 0 {
 		o.CPU.GroupMemory = 128 << rng.IntN(10) // rows with the same vertices soon exceed it

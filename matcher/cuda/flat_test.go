@@ -51,7 +51,8 @@ func TestS12BlocksOfMatches(t *testing.T) {
 		}
 		want := cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())})
 		o := cuda.Options{Shape: kernels.Shape{Blocks: 1 + rng.IntN(2), BlockWarps: 1 + rng.IntN(2)},
-			Slice: []int{0, 1 + rng.IntN(12)}[rng.IntN(2)]}
+			Ranges: max(0, rng.IntN(4)-2),
+			Slice:  []int{0, 1 + rng.IntN(12)}[rng.IntN(2)]}
 		got := newBackendWith(t, rng, o)
 		bench := matchertest.NewBench(t, shape.Directed, plan.New(), queries, want, got)
 		for batch := range slices.Chunk(matchertest.RandomStream(rng, shape), 400) {
@@ -85,7 +86,8 @@ func TestS12BlocksAtAnyDepth(t *testing.T) {
 		}
 		want := cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())})
 		o := cuda.Options{Shape: kernels.Shape{Blocks: 1 + rng.IntN(2), BlockWarps: 1 + rng.IntN(2)},
-			Slice: []int{0, 1 + rng.IntN(12)}[rng.IntN(2)], NoFlat: rng.IntN(4) == 0}
+			Ranges: max(0, rng.IntN(4)-2),
+			Slice:  []int{0, 1 + rng.IntN(12)}[rng.IntN(2)], NoFlat: rng.IntN(4) == 0}
 		got := newBackendWith(t, rng, o)
 		bench := matchertest.NewBench(t, shape.Directed, plan.New(), queries, want, got)
 		for batch := range slices.Chunk(matchertest.RandomStream(rng, shape), 110) {

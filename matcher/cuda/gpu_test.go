@@ -37,5 +37,8 @@ func randomOptions(rng *rand.Rand) cuda.Options {
 	return o
 }
 
+// farOf returns the device.
+func farOf(dev kernels.Device, _ *rand.Rand) kernels.Device { return dev }
+
 // large cases are played.
 const large = true

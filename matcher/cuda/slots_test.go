@@ -23,10 +23,20 @@ import (
 // ranges, in the parameters of each search.
 type farDevice struct {
 	kernels.Device
-	g    *dyngraph.Graph
 	less [kernels.MostRanges]uint32 // by range: leaves before farther at which it begins
 	last int                        // the most slots before a range
 }
+
+func newFarDevice(dev kernels.Device, rng *rand.Rand) *farDevice {
+	d := &farDevice{Device: dev}
+	for i := range d.less {
+		d.less[i] = uint32(rng.IntN(1 << 20))
+	}
+	return d
+}
+
+// farOf returns a device whose ranges are farther than a graph of that size has them.
+func farOf(dev kernels.Device, rng *rand.Rand) kernels.Device { return newFarDevice(dev, rng) }
 
 // far is a multiple of the slots of a leaf; the sum of two slots from there on does not fit 32 bits.
 const far = 1 << 31
@@ -58,7 +68,7 @@ func (d *farDevice) launch(q kernels.Queue, kernel string, blocks, threads int, 
 	}
 	var p kernels.Search
 	copy(kernels.BytesOf(&p), params)
-	spans := make([]struct{ begin, end, first, last uint32 }, int(d.g.IDBound())*int(p.Graph.Dirs))
+	spans := make([]struct{ begin, end, first, last uint32 }, int(p.Memo.Vertices)*int(p.Graph.Dirs))
 	if err := q.Read(kernels.Bytes(spans), p.Graph.Span); err != nil {
 		return err
 	}
@@ -124,14 +134,13 @@ func TestP2SlotsBeyond31Bits(t *testing.T) {
 	found := 0
 	matchertest.ForSeedsUntil(t, rounds, func() bool { return found > 20 }, func(t *testing.T, rng *rand.Rand) {
 		c := withoutWildcards(rng, matchertest.RandomCase(rng, 3))
-		dev := &farDevice{Device: cudatest.NewDevice(t, rng)}
+		dev := newFarDevice(cudatest.NewDevice(t, rng), rng)
 		o := randomOptions(rng)
 		o.Ranges = 0
 		o.Device, o.CPU = dev, cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}
 		want, got := cpu.New(o.CPU), cuda.New(o)
 		defer got.Close()
 		bench := matchertest.NewBench(t, c.Directed, plan.New(), c.Queries, want, got)
-		dev.g = bench.Graph
 		for _, batch := range c.Batches {
 			delta := bench.Stage(batch)
 			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
@@ -161,16 +170,12 @@ func TestA27SlotsBeyond32Bits(t *testing.T) {
 			c = manyNeighbors(rng, 100, 200)
 		}
 		o := randomOptions(rng)
-		dev := &farDevice{Device: cudatest.NewDevice(t, rng)}
-		for i := range dev.less {
-			dev.less[i] = uint32(rng.IntN(1 << 20))
-		}
+		dev := newFarDevice(cudatest.NewDevice(t, rng), rng)
 		o.Ranges, o.Device = 1+rng.IntN(2), watched{dev, func(kernel string) { launched[kernel]++ }}
 		o.CPU = cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}
 		want, got := cpu.New(o.CPU), cuda.New(o)
 		defer got.Close()
 		bench := matchertest.NewBenchOf(t, c.Graph(), plan.New(), c.Queries, want, got)
-		dev.g = bench.Graph
 		playOn(t, rng, &seen, bench, want, got, c.Batches)
 		last = max(last, dev.last)
 		for _, k := range []string{"wbm", "wbmrows", "wbmflat", "wbmwhere", "wbmrowswhere", "wbmrowsabsent", "wbmflatwhere"} {

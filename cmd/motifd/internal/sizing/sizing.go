@@ -169,12 +169,12 @@ func (g *Graph) deviceLeaves() uint64 {
 func (g *Graph) MostEdges(bytes uint64) uint64 {
 	room := bytes - min(bytes/16, 8<<30)
 	perEdge := float64(g.Vertices) / float64(max(g.Edges, 1))
-	return uint64(sort.Search(mostSlots, func(n int) bool { // the first number that does not fit, less one
+	return uint64(sort.Search(mostEdges, func(n int) bool { // the first number that does not fit, less one
 		at := *g
 		at.Edges, at.Vertices = uint64(n)+1, uint64(perEdge*float64(n+1))
-		return at.deviceLeaves() > (1<<32-1)/leafSlots || Sum(at.Device()) > room
+		return Sum(at.Device()) > room
 	}))
 }
 
-// mostSlots is more than the edges of an array may be, by its 2^32 slots.
-const mostSlots = 1 << 31
+// mostEdges is the number of edges that a graph may have: dyngraph.NoEdge.
+const mostEdges = 1<<31 - 1
