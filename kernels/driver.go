@@ -16,6 +16,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 	"unsafe"
 
 	"gorgonia.org/cu"
@@ -37,6 +38,7 @@ type GPU struct {
 	ctx       cu.CUContext
 	modules   []cu.Module
 	functions map[string]cu.Function
+	loading   sync.Mutex     // of kernels that are loaded late
 	mapped    map[Ptr][]byte // memory of AllocMapped that is page-locked
 }
 
@@ -162,6 +164,9 @@ func (g *GPU) load(cubins string) (err error) {
 		}
 	}
 	for i, name := range Searches {
+		if late(name) { // has the bounds of the others
+			continue
+		}
 		n, err := g.functions[name].MaxActiveBlocksPerMultiProcessorWithFlags(maxBlockWarps*warp, 0,
 			cu.DefaultOccupancy)
 		if err != nil {
@@ -181,22 +186,52 @@ func (g *GPU) load(cubins string) (err error) {
 // forRows tells of a kernel of Searches whether it is one for rows.
 func forRows(name string) bool { return strings.HasPrefix(name, "wbmrows") }
 
+// late tells of a kernel that it is loaded when it is launched first: few graphs have ranges, and PTX takes seconds.
+func late(name string) bool { return strings.HasSuffix(name, "ranges") }
+
 func (g *GPU) loadFrom(code string) error {
 	for _, name := range kernelNames() {
-		image, err := imageOf(code, name)
-		if err != nil {
+		if late(name) {
+			continue
+		}
+		if err := g.loadKernel(code, name); err != nil {
 			return err
-		}
-		m, err := cu.LoadData(image)
-		if err != nil {
-			return fmt.Errorf("loading kernel %s: %w", name, err)
-		}
-		g.modules = append(g.modules, m)
-		if g.functions[name], err = m.Function(name); err != nil {
-			return fmt.Errorf("loading kernel %s: %w", name, err)
 		}
 	}
 	return nil
+}
+
+func (g *GPU) loadKernel(code, name string) error {
+	image, err := imageOf(code, name)
+	if err != nil {
+		return err
+	}
+	m, err := cu.LoadData(image)
+	if err != nil {
+		return fmt.Errorf("loading kernel %s: %w", name, err)
+	}
+	g.modules = append(g.modules, m)
+	f, err := m.Function(name)
+	if err != nil {
+		return fmt.Errorf("loading kernel %s: %w", name, err)
+	}
+	g.functions[name] = f
+	return nil
+}
+
+// function returns a kernel.
+func (g *GPU) function(name string) (cu.Function, error) {
+	g.loading.Lock()
+	defer g.loading.Unlock()
+	f, ok := g.functions[name]
+	if ok || !late(name) {
+		return f, nil
+	}
+	err := g.call(func() error { return g.loadKernel(g.info.Code, name) })
+	if errors.Is(err, cu.OutOfMemory) {
+		err = &MemoryError{Err: err}
+	}
+	return g.functions[name], err
 }
 
 // unload takes back what loadFrom has loaded.

@@ -36,8 +36,8 @@ const (
 )
 
 // Graph is the device's copy of the graph. Bits has Words words by vertex. Sees and Old say which part of it a search
-// sees; Old is 1 for the view before the batch. Base has, by range of vertices (their ids shifted by Shift), the leaf at
-// which its slots begin; without it there is one range, from leaf 0 on.
+// sees; Old is 1 for the view before the batch. Base has, by range of vertices (their ids shifted by Shift), the leaf
+// at which its slots begin; without it there is one range, from leaf 0 on.
 type Graph struct {
 	Nbr, Ent, Count, Runs, FenceRow, FenceNbr, Span, Order, Bits, Label Ptr
 	Base                                                                Ptr

@@ -15,7 +15,6 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
-	"motifd/matcher/cuda/cudatest"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/pattern"
 	"motifd/matcher/plan"
@@ -74,7 +73,7 @@ func through(g *dyngraph.Graph, name string, in, out, account payment) dyngraph.
 func computing(t *testing.T, rng *rand.Rand, queries []*matcher.Query, searches *int) (bench *matchertest.Bench, want,
 	got matcher.Backend) {
 	o := randomOptions(rng)
-	o.Device = watched{cudatest.NewDevice(t, rng), func(kernel string) {
+	o.Device = watched{newDevice(t, rng, o), func(kernel string) {
 		if slices.Contains(kernels.Searches[:], kernel) {
 			*searches++
 		}

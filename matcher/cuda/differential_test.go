@@ -32,11 +32,10 @@ func newBackend(t testing.TB, rng *rand.Rand) matcher.Backend {
 
 func newBackendWith(t testing.TB, rng *rand.Rand, o cuda.Options) matcher.Backend {
 	t.Helper()
-	o.Device, o.More = cudatest.NewDevice(t, rng), moreDevices(t, rng)
-	if o.Ranges > 0 {
-		o.Device = farOf(o.Device, rng)
-		for i, d := range o.More {
-			o.More[i] = farOf(d, rng)
+	o.Device, o.More = newDevice(t, rng, o), moreDevices(t, rng)
+	for i := range o.More {
+		if o.Ranges > 0 {
+			o.More[i] = farOf(o.More[i], rng)
 		}
 	}
 	o.CPU = cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())}
@@ -51,6 +50,15 @@ func newBackendWith(t testing.TB, rng *rand.Rand, o cuda.Options) matcher.Backen
 		}
 	})
 	return b
+}
+
+// newDevice returns a device for a backend with options.
+func newDevice(t testing.TB, rng *rand.Rand, o cuda.Options) kernels.Device {
+	d := kernels.Device(cudatest.NewDevice(t, rng))
+	if o.Ranges > 0 {
+		d = farOf(d, rng)
+	}
+	return d
 }
 
 // moreDevices returns none, one or two.

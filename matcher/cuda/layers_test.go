@@ -13,7 +13,6 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
-	"motifd/matcher/cuda/cudatest"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/stream/tempfile"
@@ -42,7 +41,7 @@ func TestA17DeviceCountsParallelEdges(t *testing.T) {
 	matchertest.ForSeeds(t, rounds, func(t *testing.T, rng *rand.Rand) {
 		searches := 0
 		o := randomOptions(rng)
-		o.Device = watched{cudatest.NewDevice(t, rng), func(kernel string) {
+		o.Device = watched{newDevice(t, rng, o), func(kernel string) {
 			if slices.Contains(kernels.Searches[:], kernel) {
 				searches++
 			}
@@ -121,7 +120,7 @@ func TestA17DeviceCountsParallelEdges(t *testing.T) {
 func TestA17TheFirstParallelEdgeIsAborted(t *testing.T) {
 	matchertest.ForSeeds(t, 1, func(t *testing.T, rng *rand.Rand) {
 		o := randomOptions(rng)
-		o.Device, o.CPU = cudatest.NewDevice(t, rng), cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())}
+		o.Device, o.CPU = newDevice(t, rng, o), cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())}
 		device := cuda.New(o)
 		t.Cleanup(func() { check(t, device.Close()) })
 		graph := dyngraph.NewGraph(dyngraph.Options{Directed: true, EdgeIDs: true})

@@ -13,7 +13,6 @@ import (
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
-	"motifd/matcher/cuda/cudatest"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/matcher/reference"
@@ -114,12 +113,12 @@ func TestP2LooseEdges(t *testing.T) {
 			want = cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())})
 		}
 		searches := 0
-		dev := watched{cudatest.NewDevice(t, rng), func(kernel string) {
+		o := randomOptions(rng)
+		dev := watched{newDevice(t, rng, o), func(kernel string) {
 			if slices.Contains(kernels.Searches[:], kernel) {
 				searches++
 			}
 		}}
-		o := randomOptions(rng)
 		o.Device, o.CPU, o.RowMemory = dev, cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}, 0
 		if rng.IntN(2) == 0 {
 			o.CPU.GroupMemory = 64 << rng.IntN(8) // rows with the same vertices are sorted in pieces

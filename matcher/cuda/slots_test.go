@@ -154,9 +154,9 @@ func TestP2SlotsBeyond31Bits(t *testing.T) {
 	})
 }
 
-// TestA27SlotsBeyond32Bits searches arrays with ranges, each of which begins at a slot whose number does not fit 32 bits:
-// rows with caps and totals of batches, and whole graphs, with parallel edges, conditions and negations, must be those
-// of the CPU.
+// TestA27SlotsBeyond32Bits searches arrays with ranges, each of which begins at a slot whose number does not fit 32
+// bits: rows with caps and totals of batches, and whole graphs, with parallel edges and conditions, must be those of
+// the CPU.
 func TestA27SlotsBeyond32Bits(t *testing.T) {
 	var seen compared
 	launched, last := map[string]int{}, 0
@@ -178,8 +178,8 @@ func TestA27SlotsBeyond32Bits(t *testing.T) {
 		bench := matchertest.NewBenchOf(t, c.Graph(), plan.New(), c.Queries, want, got)
 		playOn(t, rng, &seen, bench, want, got, c.Batches)
 		last = max(last, dev.last)
-		for _, k := range []string{"wbm", "wbmrows", "wbmflat", "wbmwhere", "wbmrowswhere", "wbmrowsabsent", "wbmflatwhere"} {
-			if launched[k] > 0 {
+		for k := range launched {
+			if strings.HasPrefix(k, "wbm") && !strings.HasSuffix(k, "ranges") {
 				t.Errorf("%s was launched in a graph with ranges", k)
 			}
 		}

@@ -16,7 +16,6 @@ import (
 	"motifd/matcher/condition"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
-	"motifd/matcher/cuda/cudatest"
 	"motifd/matcher/matchertest"
 	"motifd/matcher/plan"
 	"motifd/stream/tempfile"
@@ -137,7 +136,7 @@ func TestS17DeviceTestsConditions(t *testing.T) {
 		}
 		var delta *dyngraph.Delta
 		o := randomOptions(rng)
-		o.Device = watched{cudatest.NewDevice(t, rng), func(kernel string) {
+		o.Device = watched{newDevice(t, rng, o), func(kernel string) {
 			launched[kernel]++
 			if delta != nil && slices.Contains(kernels.Searches[:], kernel) {
 				replaced += delta.Replaced
@@ -177,7 +176,7 @@ func TestS17DeviceRandomBatches(t *testing.T) {
 			}
 			launched := false
 			o := randomOptions(rng)
-			o.Device = watched{cudatest.NewDevice(t, rng), func(kernel string) {
+			o.Device = watched{newDevice(t, rng, o), func(kernel string) {
 				launched = launched || slices.Contains(whereKernels, kernel) || strings.HasSuffix(kernel, "ranges")
 			}}
 			o.CPU = cpu.Options{Threads: 1, TempFiles: tempfile.In(t.TempDir())}

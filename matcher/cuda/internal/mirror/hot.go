@@ -109,8 +109,8 @@ func (m *Mirror) heated() ([]column, error) {
 const lineSlots = 32
 
 // heatOf estimates how often searches read leaves, vertices by direction, and vertices: they come to a vertex along its
-// edges, so as often as it has neighbours, and then read them, lineSlots at a time. base returns the leaf from which the
-// slots of a vertex are counted.
+// edges, so as often as it has neighbours, and then read them, lineSlots at a time. base returns the leaf from which
+// the slots of a vertex are counted.
 func heatOf(spans []span, n, dirs int, base func(vertex int) int) (leaves, sides, vertices heat) {
 	ofLeaf, ofSide, ofVertex := make([]float64, n), make([]float64, len(spans)), make([]float64, len(spans)/dirs)
 	for i, s := range spans {

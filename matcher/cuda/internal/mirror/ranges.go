@@ -14,8 +14,8 @@ import (
 
 // ranges number the slots of an array that may have more than numbers of 32 bits (DESIGN A27). A range is the vertices
 // with equal ids, shifted by shift. The slots of its entries are counted from the beginning of a block of leaves, as
-// many as the widest window that is spread. Entries are spread inside blocks, and the fence of a block changes only when
-// the array is written anew: so none comes before the block in which its range began then.
+// many as the widest window that is spread. Entries are spread inside blocks, and the fence of a block changes only
+// when the array is written anew: so none comes before the block in which its range began then.
 type ranges struct {
 	base  []uint32 // by range: the first leaf; none: there is one range, from leaf 0 on
 	shift int
@@ -64,8 +64,8 @@ func (a *array) widest() int {
 	return most
 }
 
-// divide chooses the ranges. All fences are those of the array as it was last written anew, or as it was loaded, or are
-// inside blocks.
+// divide chooses the ranges, after the array was loaded or written anew, or for more vertices. Ranges of vertices to
+// come begin at the last block.
 func (a *array) divide() error {
 	r := &a.ranges
 	r.base = nil
@@ -108,8 +108,7 @@ func (a *array) divide() error {
 		r.base = nil
 		const slot = 8 // bytes
 		return &kernels.MemoryError{Wanted: n * kernels.LeafSlots * slot,
-			Err: fmt.Errorf("vertices with adjacent ids have %d leaves of the array, beyond the 2^32 slots that numbers "+
-				"of 32 bits are for", n)}
+			Err: fmt.Errorf("vertices with adjacent ids have %d leaves of the array, more than 2^32 slots", n)}
 	}
 	return nil
 }
