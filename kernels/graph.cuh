@@ -9,7 +9,7 @@ constexpr u32 kDeleted = 1u << 31;    // in an order: the batch deletes the edge
 constexpr u32 kReplaced = 1u << 30;   // in an order: the batch replaces the edge; the order is that of the new version
 constexpr u32 kNone = 0xffffffffu;
 
-// kRanges tells that a kernel searches arrays of more slots than 32 bits have numbers for (DESIGN A27). Such a kernel
+// kRanges tells that a kernel searches arrays of more slots than 32 bits have numbers for (DESIGN A28). Such a kernel
 // is another than those that do not, so that graphs with fewer slots do not pay for them: registers are few.
 #if defined(MOTIFD_RANGES)
 constexpr bool kRanges = true;

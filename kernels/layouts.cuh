@@ -235,12 +235,12 @@
 
 // space.cuh
 #define LAYOUT_space \
-    ASSERT_SIZE(Space, 184); \
-    ASSERT_FIELD(Space, graph, 0, 160); \
-    ASSERT_FIELD(Space, program, 160, 8); \
-    ASSERT_FIELD(Space, space, 168, 8); \
-    ASSERT_FIELD(Space, vertices, 176, 4); \
-    ASSERT_FIELD(Space, back, 180, 4);
+    ASSERT_SIZE(Space, 192); \
+    ASSERT_FIELD(Space, graph, 0, 168); \
+    ASSERT_FIELD(Space, program, 168, 8); \
+    ASSERT_FIELD(Space, space, 176, 8); \
+    ASSERT_FIELD(Space, vertices, 184, 4); \
+    ASSERT_FIELD(Space, back, 188, 4);
 
 // tasks.cu
 #define LAYOUT_tasks \

@@ -44,8 +44,8 @@ func RunPatch(q Queue, p Patch) error {
 	return q.Launch("patch", flat(q, int(p.Records)*int(p.Words)), flatThreads, BytesOf(&p))
 }
 
-// RunSpace makes the space of a program that has these back edges: it launches spacemark, then spacejoin for each of
-// them, from the last to the first.
+// RunSpace makes the space of a program that has these back edges: it launches spacemark, then spacejoin or
+// spacejoinranges for each of them, from the last to the first.
 func RunSpace(q Queue, p Space, backs int) error {
 	if p.Vertices == 0 {
 		return nil
@@ -54,9 +54,13 @@ func RunSpace(q Queue, p Space, backs int) error {
 	if err := q.Launch("spacemark", blocks, flatThreads, BytesOf(&p)); err != nil {
 		return err
 	}
+	join := "spacejoin"
+	if p.Graph.Base != 0 {
+		join += "ranges"
+	}
 	for i := range backs {
 		p.Back = uint32(backs - 1 - i)
-		if err := q.Launch("spacejoin", blocks, flatThreads, BytesOf(&p)); err != nil {
+		if err := q.Launch(join, blocks, flatThreads, BytesOf(&p)); err != nil {
 			return err
 		}
 	}

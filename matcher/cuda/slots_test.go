@@ -154,10 +154,10 @@ func TestP2SlotsBeyond31Bits(t *testing.T) {
 	})
 }
 
-// TestA27SlotsBeyond32Bits searches arrays with ranges, each of which begins at a slot whose number does not fit 32
+// TestA28SlotsBeyond32Bits searches arrays with ranges, each of which begins at a slot whose number does not fit 32
 // bits: rows with caps and totals of batches, and whole graphs, with parallel edges and conditions, must be those of
 // the CPU.
-func TestA27SlotsBeyond32Bits(t *testing.T) {
+func TestA28SlotsBeyond32Bits(t *testing.T) {
 	var seen compared
 	launched, last := map[string]int{}, 0
 	all := func() bool {

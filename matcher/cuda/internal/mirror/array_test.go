@@ -237,9 +237,9 @@ func TestA26RowsAloneFillLeaves(t *testing.T) {
 	})
 }
 
-// TestA27DeviceArrayWithRanges plays batches against arrays that have ranges of vertices, so many that most begin at a
+// TestA28DeviceArrayWithRanges plays batches against arrays that have ranges of vertices, so many that most begin at a
 // leaf of their own, while ids grow beyond those that the ranges are for.
-func TestA27DeviceArrayWithRanges(t *testing.T) {
+func TestA28DeviceArrayWithRanges(t *testing.T) {
 	bases, grew := 0, 0
 	enough := func() bool { return bases > 20 && grew > 0 }
 	matchertest.ForSeedsUntil(t, cudatest.Rounds, enough, func(t *testing.T, rng *rand.Rand) {
@@ -277,9 +277,9 @@ func TestA27DeviceArrayWithRanges(t *testing.T) {
 	})
 }
 
-// TestA27RangeBeyondSlots has a range with more leaves than its slots have numbers for: the array cannot be loaded, and
+// TestA28RangeBeyondSlots has a range with more leaves than its slots have numbers for: the array cannot be loaded, and
 // the error is one of memory.
-func TestA27RangeBeyondSlots(t *testing.T) {
+func TestA28RangeBeyondSlots(t *testing.T) {
 	matchertest.ForSeeds(t, 1, func(t *testing.T, rng *rand.Rand) {
 		w := newTwin(rng, 100, 1)
 		dev := cudatest.NewDevice(t, rng)

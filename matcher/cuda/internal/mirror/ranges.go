@@ -12,7 +12,7 @@ import (
 	"motifd/matcher/cuda/device"
 )
 
-// ranges number the slots of an array that may have more than numbers of 32 bits (DESIGN A27). A range is the vertices
+// ranges number the slots of an array that may have more than numbers of 32 bits (DESIGN A28). A range is the vertices
 // with equal ids, shifted by shift. The slots of its entries are counted from the beginning of a block of leaves, as
 // many as the widest window that is spread. Entries are spread inside blocks, and the fence of a block changes only
 // when the array is written anew: so none comes before the block in which its range began then.
