@@ -2,35 +2,35 @@
 // ends with another vertex, it updates the span of that vertex too.
 #include "gpma.cuh"
 
-// numberOf returns the number of the slot at a position of a leaf, in the range of a row's vertex.
-FN u32 numberOf(const Gpma& p, u32 leaf, u32 position, u64 row) {
-    u32 base = p.rangeAt != nullptr ? p.rangeAt[(u32)(row >> 32) >> p.shift] : 0;
-    return (leaf - base) * kLeaf + position;
+// numberOf returns the number of a slot in the range of a row's vertex. Of a slot, as of the result, 32 bits suffice.
+FN u32 numberOf(const Gpma& p, u32 slot, u64 row) {
+    return p.rangeAt == nullptr ? slot : slot - p.rangeAt[(u32)(row >> 32) >> p.shift] * kLeaf;
 }
 
 // At the border of two leaves both write the same values, and a leaf may be read twice.
-FN void beginsAt(const Gpma& p, u32 leaf, u32 position, u64 row) {
+FN void beginsAt(const Gpma& p, u32 slot, u64 row) {
     Span& s = p.span[sideAt(row, p.dirs)];
-    agree(&s.begin, numberOf(p, leaf, position, row));
+    agree(&s.begin, numberOf(p, slot, row));
     agree(&s.first, kindOfRow(row));
 }
 
-FN void endsAt(const Gpma& p, u32 leaf, u32 position, u64 row) {
+FN void endsAt(const Gpma& p, u32 slot, u64 row) {
     Span& s = p.span[sideAt(row, p.dirs)];
-    agree(&s.end, numberOf(p, leaf, position, row) + 1);
+    agree(&s.end, numberOf(p, slot, row) + 1);
     agree(&s.last, kindOfRow(row));
 }
 
 // spansOf updates the spans of the entries of a leaf from position from on.
 FN void spansOf(const Gpma& p, u32 leaf, u32 from) {
     constexpr u64 kNoRow = ~(u64)0;
-    u32 n = p.a.count[leaf], before = 0;
+    u32 n = p.a.count[leaf], first = leaf * kLeaf, before = 0;
     if (n <= from) from = n > 0 ? n - 1 : 0;
     if (n == 0) return;  // the only leaf
     u64 left = kNoRow, right = kNoRow, runs = p.a.runs[leaf];
     if (leaf > 0) {
-        before = p.a.count[leaf - 1] - 1;
-        left = rowIn(p.a, leaf - 1, p.a.runs[leaf - 1], before);
+        u32 last = p.a.count[leaf - 1] - 1;
+        before = first - kLeaf + last;
+        left = rowIn(p.a, leaf - 1, p.a.runs[leaf - 1], last);
     }
     if (leaf + 1 < p.a.leaves) right = rowIn(p.a, leaf + 1, 1, 0);
     for (u32 at = from + laneId(); at < from + (n - from + kWarp - 1) / kWarp * kWarp; at += kWarp) {
@@ -38,10 +38,10 @@ FN void spansOf(const Gpma& p, u32 leaf, u32 from) {
         u64 last = at >= n ? kNoRow : at > 0 ? rowIn(p.a, leaf, runs, at - 1) : left;
         u64 next = at + 1 < n ? rowIn(p.a, leaf, runs, at + 1) : right;
         bool begins = at < n && (last == kNoRow || sideOf(last) != sideOf(row));
-        if (begins) beginsAt(p, leaf, at, row);
-        if (at < n && (next == kNoRow || sideOf(next) != sideOf(row))) endsAt(p, leaf, at, row);
-        if (at == 0 && begins && leaf > 0) endsAt(p, leaf - 1, before, left);
-        if (at + 1 == n && right != kNoRow && sideOf(right) != sideOf(row)) beginsAt(p, leaf + 1, 0, right);
+        if (begins) beginsAt(p, first + at, row);
+        if (at < n && (next == kNoRow || sideOf(next) != sideOf(row))) endsAt(p, first + at, row);
+        if (at == 0 && begins && leaf > 0) endsAt(p, before, left);
+        if (at + 1 == n && right != kNoRow && sideOf(right) != sideOf(row)) beginsAt(p, first + kLeaf, right);
         if (p.whole == 2) {
             u32 heads = vote(at < n && (laneId() == 0 || begins)) & ~lanesBelow();
             u32 mine = heads & -heads, later = heads & (heads - 1);
