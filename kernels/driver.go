@@ -219,19 +219,18 @@ func (g *GPU) loadKernel(code, name string) error {
 	return nil
 }
 
-// function returns a kernel.
-func (g *GPU) function(name string) (cu.Function, error) {
+// function returns a kernel; ok is false if there is none of this name.
+func (g *GPU) function(name string) (f cu.Function, ok bool, err error) {
 	g.loading.Lock()
 	defer g.loading.Unlock()
-	f, ok := g.functions[name]
-	if ok || !late(name) {
-		return f, nil
+	if f, ok = g.functions[name]; ok || !late(name) {
+		return f, ok, nil
 	}
-	err := g.call(func() error { return g.loadKernel(g.info.Code, name) })
-	if errors.Is(err, cu.OutOfMemory) {
+	if err = g.call(func() error { return g.loadKernel(g.info.Code, name) }); errors.Is(err, cu.OutOfMemory) {
 		err = &MemoryError{Err: err}
 	}
-	return g.functions[name], err
+	f, ok = g.functions[name]
+	return f, ok, err
 }
 
 // unload takes back what loadFrom has loaded.

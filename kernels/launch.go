@@ -23,11 +23,11 @@ import (
 // its write barrier reads the word that such a store overwrites, and ends the process if the word looks like an address
 // in the Go heap and is none (golang.org/issue/19928). Memory that the driver has used contains such words.
 func (g *GPU) launch(on cu.Stream, kernel string, blocks, threads int, params []byte) error {
-	f, err := g.function(kernel)
+	f, ok, err := g.function(kernel)
 	if err != nil {
 		return err
 	}
-	if f == (cu.Function{}) || len(params) == 0 {
+	if !ok || len(params) == 0 {
 		return fmt.Errorf("kernel %s with %d bytes of parameters", kernel, len(params))
 	}
 	err = g.call(func() error {
