@@ -15,10 +15,10 @@ struct Space {
 };
 LAYOUT_space
 
-// join is a semi-join along one back edge: a candidate of its earlier position stays one if it has a neighbour that is a
-// candidate of the later position. Conditions on the edge, and what the batch has staged, are not looked at: too many
-// candidates stay, none too few. A warp takes 32 vertices at a time; its lanes find their lists, then all read each list
-// together, until one of them sees a candidate.
+// join is a semi-join along one back edge: a candidate of its earlier position stays one if it has a neighbour that is
+// a candidate of the later position. Conditions on the edge, and what the batch has staged, are not looked at: too many
+// candidates stay, none too few. A warp takes 32 vertices at a time; its lanes find their lists, then all read each
+// list together, until one of them sees a candidate.
 FN void join(const Space& p) {
     const Back b = p.program->back[p.back];
     u32 warp = blockOf() * warpsInBlock() + warpInBlock(), step = gridBlocks() * warpsInBlock() * kWarp;
