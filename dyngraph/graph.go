@@ -26,8 +26,9 @@ type Options struct {
 	// of an edge. nil declares none. It must not change any more.
 	Schema *property.Schema
 	// Background runs work on a goroutine of the caller's, beside the calls of the Graph: memory that large columns
-	// need next is made there. The work ends by itself, and need not be waited for. nil: memory is made when it is
-	// needed, for which a batch may wait.
+	// need next is made there, and a Loader has a part of its work done on each of several. The work ends by itself,
+	// and need not be waited for. nil: memory is made when it is needed, for which a batch may wait, and a Loader works
+	// alone.
 	Background func(work func())
 }
 

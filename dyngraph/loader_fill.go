@@ -56,10 +56,13 @@ type filler struct {
 var loadThreads = func(edges int) int { return max(1, min(runtime.GOMAXPROCS(0), edges>>16)) }
 
 func newFiller(g *Graph, out []uint32) *filler {
-	f := &filler{g: g, threads: loadThreads(len(out)), out: out, in: make([]uint32, len(out)),
+	f := &filler{g: g, threads: 1, out: out, in: make([]uint32, len(out)),
 		end: make([]uint32, g.bound+1), back: In}
 	if !g.opt.Directed {
 		f.back = Out
+	}
+	if g.opt.Background != nil {
+		f.threads = loadThreads(len(out))
 	}
 	return f
 }
@@ -81,12 +84,19 @@ func (f *filler) run() {
 	f.concurrently(p.leaves(), func(_ int, from, to uint32) { f.write(p.part(int(from), int(to))) })
 }
 
-// concurrently divides [0, n) among the threads, calls do for each part, and waits.
+// concurrently divides [0, n) among the threads, calls do for each part, and waits. The last part is the caller's.
 func (f *filler) concurrently(n int, do func(i int, from, to uint32)) {
+	part := func(i int) { do(i, uint32(i*n/f.threads), uint32((i+1)*n/f.threads)) }
+	last := f.threads - 1
 	var wg sync.WaitGroup
-	for i := range f.threads {
-		wg.Go(func() { do(i, uint32(i*n/f.threads), uint32((i+1)*n/f.threads)) })
+	wg.Add(last)
+	for i := range last {
+		f.g.opt.Background(func() {
+			defer wg.Done()
+			part(i)
+		})
 	}
+	part(last)
 	wg.Wait()
 }
 

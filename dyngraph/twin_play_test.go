@@ -448,6 +448,7 @@ func checkStore(t *testing.T, g *Graph, st *store) {
 // reload takes the graph through a Loader.
 func reload(t *testing.T, g *Graph, opt Options, backwards bool) *Graph {
 	t.Helper()
+	opt.Background = func(work func()) { go work() } // several threads load it
 	l := NewLoader(opt)
 	for _, name := range g.labels.names[1:] {
 		if err := l.Label(name); err != nil {

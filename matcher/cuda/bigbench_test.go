@@ -46,7 +46,8 @@ func BenchmarkBig(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	l := dyngraph.NewLoader(dyngraph.Options{MaxVertices: uint32(vertices)})
+	l := dyngraph.NewLoader(dyngraph.Options{MaxVertices: uint32(vertices),
+		Background: func(work func()) { go work() }})
 	for i := range labels {
 		must(l.Label("L" + strconv.Itoa(i)))
 	}
