@@ -120,8 +120,12 @@ func (p *producer) share() int {
 	if n == 1 {
 		return p.size
 	}
-	left := float64(p.tasks) * float64(p.before-p.undealt) / float64(max(1, p.before-p.from))
-	return max(1, min(p.size, max(p.j.shape.Warps(), int(left)/(2*n))))
+	return max(1, min(p.size, max(p.j.shape.Warps(), int(p.tasksIn(p.before-p.undealt))/(2*n))))
+}
+
+// tasksIn estimates the number of tasks of some anchors.
+func (p *producer) tasksIn(anchors uint32) float64 {
+	return float64(p.tasks) * float64(anchors) / float64(max(1, p.before-p.from))
 }
 
 // wave searches tasks from the first on and returns the number that it has done. It stops early, but not within an

@@ -256,15 +256,15 @@ func (s *batchSearch) onDevice(ctx context.Context, here []int) error {
 	err := s.b.catchUp(ctx, which)
 	s.catchUp = s.b.caughtUp
 	left := here // to be answered
-	var parts [][]int
+	var parts []part
 	if err == nil {
 		parts = s.byKernel(totals)
 	}
-	for _, part := range parts {
-		if err = s.totals(ctx, part); err != nil {
+	for _, p := range parts {
+		if err = s.totals(ctx, p); err != nil {
 			break
 		}
-		left = without(left, part)
+		left = without(left, p.of)
 	}
 	if s.b.failed(err) {
 		return s.onCPU(ctx, left, matcher.AllOrders) // rows come after totals
@@ -280,27 +280,41 @@ func (s *batchSearch) onDevice(ctx context.Context, here []int) error {
 	return err
 }
 
+// part is requests for totals that are searched together, and their tasks.
+type part struct {
+	of   []int
+	work *tasks
+}
+
 // byKernel divides requests for totals in those that the fast kernels can search, and those that need others. They stay
-// together where one part would leave warps of a device without a task, because each launch costs as much as a small
+// together where either would leave warps of a device without a task, because each launch costs as much as a small
 // search.
-func (s *batchSearch) byKernel(of []int) [][]int {
-	if s.b.replaces() { // all need the same
-		return [][]int{of}
+func (s *batchSearch) byKernel(of []int) []part {
+	if len(of) == 0 {
+		return nil
 	}
-	var fast, slow []int
+	all := part{of, s.tasks(of)}
+	var fast, slow int // tasks
+	for _, t := range all.work.spans {
+		if s.b.table.tests[t.program] {
+			slow += t.n
+		} else {
+			fast += t.n
+		}
+	}
+	if s.b.replaces() || min(fast, slow) < s.b.first().run.shape(false, 0).Warps() {
+		return []part{all}
+	}
+	var plain, others []int
 	for _, i := range of {
 		programs := s.b.plans[s.reqs[i].Plan].of(s.reqs[i].Want)
 		if slices.ContainsFunc(programs[:len(programs)-1], s.b.table.needsTests) {
-			slow = append(slow, i)
+			others = append(others, i)
 		} else {
-			fast = append(fast, i)
+			plain = append(plain, i)
 		}
 	}
-	warps := s.b.first().run.shape(false, 0).Warps()
-	if len(fast) == 0 || len(slow) == 0 || min(s.tasks(fast).n, s.tasks(slow).n) < warps {
-		return [][]int{of}
-	}
-	return [][]int{fast, slow}
+	return []part{{plain, s.tasks(plain)}, {others, s.tasks(others)}}
 }
 
 // without returns the members of all that are not in some. Both ascend.
@@ -401,7 +415,8 @@ func requestsOf(reqs []matcher.Request, of []int) []matcher.Request {
 
 // totals answers the requests for a count or a witness, all in the same launches. If some exceed a limit, the CPU
 // backend answers these, and the device answers the others again.
-func (s *batchSearch) totals(ctx context.Context, of []int) error {
+func (s *batchSearch) totals(ctx context.Context, p part) error {
+	of := p.of
 	if len(of) == 0 {
 		return nil
 	}
@@ -411,11 +426,10 @@ func (s *batchSearch) totals(ctx context.Context, of []int) error {
 			r.Witness, r.Count = row[:len(q.Vertices)+len(q.Edges)], matcher.CountOf(1)
 		}
 	}
-	work := s.tasks(of)
-	t := s.b.totals(j, work.n)
+	t := s.b.totals(j, p.work.n)
 	err := j.meter.err()
 	if err == nil {
-		err = t.search(ctx, work)
+		err = t.search(ctx, p.work)
 	}
 	if err != nil {
 		j.meter.giveBack()
@@ -426,7 +440,7 @@ func (s *batchSearch) totals(ctx context.Context, of []int) error {
 		if err := s.onCPU(ctx, over, matcher.AllOrders); err != nil {
 			return err
 		}
-		return s.totals(ctx, others)
+		return s.totals(ctx, part{others, s.tasks(others)})
 	}
 	var wide []int
 	for _, i := range of {

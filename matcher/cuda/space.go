@@ -32,8 +32,8 @@ func (w *where) readsVertices(k *kernels.Program) bool {
 	})
 }
 
-// space is what a producer needs to take candidates from a space, once it has made so many steps that this pays
-// (DESIGN A27).
+// space tells whether the searches of a producer take their candidates from a space (DESIGN A27), and has what narrow
+// decides that by.
 type space struct {
 	from, to uint32 // program that is searched, and the one that takes its candidates from the space; equal: none does
 	made     bool   // to is searched
@@ -67,7 +67,7 @@ func (p *producer) narrow(dealt uint32) error {
 	if steps <= s.rows {
 		return nil
 	}
-	left := float64(p.tasks) * float64(dealt+p.before-p.undealt) / float64(max(1, p.before-p.from))
+	left := p.tasksIn(dealt + p.before - p.undealt)
 	if p.slowStart {
 		left = min(left, float64(s.tasks))
 	}
