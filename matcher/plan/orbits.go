@@ -49,14 +49,13 @@ func newMapper(p *matcher.Plan, conditions []*condition.Condition) *mapper {
 	m := &mapper{p: p, n: n, rel: make([]int, n*n), nbrs: make([]uint32, n), vertexKinds: make([]int, n),
 		edgeKinds: make([]int, len(q.Edges)), sided: make([]sided, 0, 2*len(q.Edges)), seed: make([]uint64, n),
 		from: make([]int, n), image: make([]int, n)}
-	numbers := make(map[kind]int, n)
+	kinds := make([]kind, 0, n)
 	number := func(k kind) int {
-		i, ok := numbers[k]
-		if !ok {
-			i = len(numbers) + 1
-			numbers[k] = i
+		i := slices.Index(kinds, k)
+		if i < 0 {
+			i, kinds = len(kinds), append(kinds, k)
 		}
-		return i
+		return i + 1
 	}
 	add := func(from, to, edge int, k kind) int {
 		pair, i := from*n+to, number(k)
@@ -149,7 +148,8 @@ func (m *mapper) coloursApart(fixed []int) []uint64 {
 
 // distinct returns how many colours there are.
 func distinct(colours []uint64) int {
-	sorted := slices.Sorted(slices.Values(colours))
+	sorted := slices.Clone(colours)
+	slices.Sort(sorted)
 	return len(slices.Compact(sorted))
 }
 

@@ -13,9 +13,9 @@ type statistics struct {
 	g       *dyngraph.Graph
 	version uint64
 
-	read    bool // the following are there
+	read    bool // triples are there
 	triples []dyngraph.Triple
-	labels  map[[2]dyngraph.LabelID][]dyngraph.LabelID // of the edges with such ends
+	labels  []dyngraph.LabelID // of edges
 }
 
 // of returns the statistics of a graph: these, if they still hold.
@@ -23,16 +23,18 @@ func (s *statistics) of(g *dyngraph.Graph) *statistics {
 	if s != nil && s.g == g && s.version == g.StatsVersion() {
 		return s
 	}
-	return &statistics{g: g, version: g.StatsVersion()}
+	s = &statistics{g: g, version: g.StatsVersion()}
+	for l := range dyngraph.LabelID(g.Labels()) {
+		if g.HasEdgeLabel(l) {
+			s.labels = append(s.labels, l)
+		}
+	}
+	return s
 }
 
 func (s *statistics) all() []dyngraph.Triple {
 	if !s.read {
-		s.read, s.triples, s.labels = true, s.g.Triples(), map[[2]dyngraph.LabelID][]dyngraph.LabelID{}
-		for _, t := range s.triples {
-			ends := [2]dyngraph.LabelID{t.Src, t.Dst}
-			s.labels[ends] = append(s.labels[ends], t.Edge)
-		}
+		s.read, s.triples = true, s.g.Triples()
 	}
 	return s.triples
 }
@@ -42,15 +44,15 @@ func (s *statistics) all() []dyngraph.Triple {
 // keeps those. A later batch that brings another label makes the engine plan again (dyngraph.Delta.NewTriples).
 func (s *statistics) narrow(wanted, from, to dyngraph.LabelID, either bool) dyngraph.LabelID {
 	either = either || !s.g.Directed()
-	triples := s.all()
 	var found []dyngraph.LabelID
 	if !matcher.SeveralLabels(from) && !matcher.SeveralLabels(to) {
-		found = append(found, s.labels[[2]dyngraph.LabelID{from, to}]...)
-		if either {
-			found = append(found, s.labels[[2]dyngraph.LabelID{to, from}]...)
+		for _, l := range s.labels { // there are fewer than triples
+			if s.g.TripleCount(from, l, to) > 0 || either && s.g.TripleCount(to, l, from) > 0 {
+				found = append(found, l)
+			}
 		}
 	} else {
-		for _, t := range triples {
+		for _, t := range s.all() {
 			if matcher.LabelFits(from, t.Src) && matcher.LabelFits(to, t.Dst) || either &&
 				matcher.LabelFits(from, t.Dst) && matcher.LabelFits(to, t.Src) {
 				found = append(found, t.Edge)
