@@ -36,11 +36,7 @@ func (f *Filter) AtMost(p *matcher.Plan, v int) (n int) {
 	if classes := f.plans[p].classes; classes != nil {
 		return f.classes[classes[v]].fit
 	}
-	for have, g := range f.tables {
-		if g != nil && matcher.LabelFits(p.VertexLabels[v], dyngraph.LabelID(have)) {
-			n += len(g.members) - len(g.free)
-		}
-	}
+	f.eachTable(p.VertexLabels[v], func(g *table) { n += len(g.members) - len(g.free) })
 	return n
 }
 
@@ -55,14 +51,26 @@ func (f *Filter) MayFit(p *matcher.Plan, v int, of dyngraph.VertexID) bool {
 
 // eachLabelled calls do with the data vertices that fit a label, and pass a test in some view if there is one.
 func (f *Filter) eachLabelled(l dyngraph.LabelID, test *truths.Test, do func(dyngraph.VertexID)) {
-	for have, g := range f.tables {
-		if g == nil || !matcher.LabelFits(l, dyngraph.LabelID(have)) {
-			continue
-		}
+	f.eachTable(l, func(g *table) {
 		for _, v := range g.members {
 			if v != dyngraph.NoVertex && (test == nil || f.truths.EitherVertex(test, v)) {
 				do(v)
 			}
+		}
+	})
+}
+
+// eachTable calls do with the tables of the data labels that satisfy a resolved label.
+func (f *Filter) eachTable(l dyngraph.LabelID, do func(*table)) {
+	if !matcher.SeveralLabels(l) {
+		if int(l) < len(f.tables) && f.tables[l] != nil {
+			do(f.tables[l])
+		}
+		return
+	}
+	for have, g := range f.tables {
+		if g != nil && matcher.LabelFits(l, dyngraph.LabelID(have)) {
+			do(g)
 		}
 	}
 }

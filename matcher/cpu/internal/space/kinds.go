@@ -24,6 +24,8 @@ type kind struct {
 // end is a pattern edge that asks for a kind, as one of its vertices sees it.
 type end struct{ edge, of, other int }
 
+var bothDirs = [2]dyngraph.Dir{dyngraph.Out, dyngraph.In}
+
 // kindsOf lists the kinds of edges that a pattern asks for.
 func kindsOf(p *matcher.Plan, f candidates.Source) (kinds []kind) {
 	for i, e := range p.Query.Edges {
@@ -33,12 +35,12 @@ func kindsOf(p *matcher.Plan, f candidates.Source) (kinds []kind) {
 		}
 		test := f.EdgeTest(p, i)
 		for _, v := range [2]int{e.From, e.To} {
-			dirs := []dyngraph.Dir{dyngraph.Out}
+			dirs := bothDirs[:1]
 			switch {
 			case p.Directed && e.Either:
-				dirs = append(dirs, dyngraph.In)
+				dirs = bothDirs[:]
 			case p.Directed && e.To == v:
-				dirs[0] = dyngraph.In
+				dirs = bothDirs[1:]
 			}
 			at := slices.IndexFunc(kinds, func(k kind) bool {
 				return slices.Equal(k.dirs, dirs) && slices.Equal(k.labels, labels) && k.test == test &&

@@ -2,6 +2,7 @@ package space
 
 import (
 	"slices"
+	"sync"
 
 	"motifd/dyngraph"
 )
@@ -19,6 +20,25 @@ type keptNeighbors struct {
 	most    int // entries that are kept
 	kept    int // spans that are kept: those behind them are of the vertex last
 	last    dyngraph.VertexID
+}
+
+// keptMemory has *keptNeighbors: most spaces take less time than it takes to make such memory.
+var keptMemory sync.Pool
+
+// keep begins to keep the neighbours of vertices with ids below a bound. It ends with release.
+func (n *keptNeighbors) keep(bound int) {
+	old, _ := keptMemory.Get().(*keptNeighbors)
+	if old == nil {
+		old = new(keptNeighbors)
+	}
+	*n = keptNeighbors{at: slices.Grow(old.at[:0], bound)[:bound], ends: old.ends[:0], entries: old.entries[:0],
+		most: n.most}
+	clear(n.at)
+}
+
+func (n *keptNeighbors) release() {
+	keptMemory.Put(&keptNeighbors{at: n.at, ends: n.ends, entries: n.entries})
+	*n = keptNeighbors{}
 }
 
 // neighbors returns the neighbours of a vertex along edges of a kind, the i-th one, that had a candidate bit when they

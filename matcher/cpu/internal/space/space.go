@@ -153,7 +153,8 @@ func (s *Space) Refine(stop func() bool) *Space {
 // refine makes semi-joins.
 func (m *maker) refine() *Space {
 	m.left = cmp.Or(m.reads, leastReads+rounds*m.Round)
-	m.neighborsKept.at = make([]uint32, len(m.bits))
+	m.neighborsKept.keep(len(m.bits))
+	defer m.neighborsKept.release()
 	if !m.join() || !m.sum() {
 		return nil
 	}
