@@ -48,6 +48,9 @@ type Options struct {
 	// Narrow is the number of steps for each vertex and pattern edge from which on it pays to make a space for the rows
 	// of a whole graph (DESIGN A27); 0 is a default.
 	Narrow float64
+	// InOrder has rows of a whole graph be searched from the images of the pattern's first vertex, however many these
+	// are.
+	InOrder bool
 	// Ranges has the device's array have ranges of vertices however few slots it has, and no window of more than
 	// 1<<Ranges leaves be spread. 0: it has ranges if its slots are more than numbers of 32 bits. Tests set it.
 	Ranges int
@@ -124,6 +127,7 @@ type Backend struct {
 	matters  map[*matcher.Plan]bool // whether the staged batch revises vertices that matter for a plan, once asked
 	fits     placement.Sizer
 	progress *matcher.Progress
+	rare     rareSearches
 	lost     bool // the last device has failed and is no longer used
 	mapped   bool // the graph does not fit the devices: a part of it is in mapped memory of the host
 

@@ -87,10 +87,24 @@ func (b *Backend) view(which dyngraph.Which, program uint32, budget *matcher.Bud
 	return j
 }
 
+// fewRoots is the ratio of all vertices to the candidates of a pattern vertex from which on those are looked for in the
+// filter's list of vertices with a label. Not tuned.
+const fewRoots = 64
+
 // roots returns the candidates of a pattern vertex, in ascending order.
 func (b *Backend) roots(which dyngraph.Which, p *matcher.Plan, vertex int) []uint32 {
 	test, bits, words := b.filter.Test(p, vertex), b.filter.Bits(), b.filter.Words()
 	view, bound := b.g.View(which), int(b.g.IDBound())
+	if b.filter.Fit(p, vertex) < bound/fewRoots {
+		var few []uint32
+		b.filter.Each(p, vertex, func(v dyngraph.VertexID) {
+			if view.HasVertex(v) {
+				few = append(few, uint32(v))
+			}
+		})
+		slices.Sort(few)
+		return few
+	}
 	parts := make([][]uint32, max(1, min(runtime.GOMAXPROCS(0), bound/device.Chunk)))
 	device.InParallel(len(parts), func(i int) {
 		var all []uint32
@@ -115,8 +129,10 @@ func (b *Backend) total(
 	if err = b.catchUp(ctx, which); err != nil {
 		return r, false, err
 	}
-	programs := b.plans[p].of(want)
-	program := programs[len(programs)-1]
+	program := b.plans[p].countAll
+	if want == matcher.WantAny {
+		program = b.plans[p].anyAll
+	}
 	j := b.view(which, program, budget)
 	defer func() {
 		r.Steps, r.SearchNS = j.meter.results[0].Steps, j.meter.results[0].SearchNS

@@ -40,6 +40,9 @@ func (b *Backend) RowsFound() (n uint64) {
 	return n
 }
 
+// Rare returns how many searches began at a rarest pattern vertex, and how many of them were given up.
+func (b *Backend) Rare() (begun, givenUp uint64) { return b.rare.begun, b.rare.givenUp }
+
 // Spaces returns how many spaces were made since Load.
 func (b *Backend) Spaces() (n uint64) {
 	for _, s := range b.sides {

@@ -18,6 +18,7 @@ func randomOptions(rng *rand.Rand) cuda.Options {
 		o = cuda.Options{Shape: kernels.Shape{Blocks: 1 + rng.IntN(40), BlockWarps: 1 + rng.IntN(8)},
 			RowMemory: 1 << (15 + rng.IntN(6)),
 			Narrow:    []float64{0, 1e-9}[rng.IntN(2)],
+			InOrder:   rng.IntN(2) == 0,
 			NoMail:    rng.IntN(3) == 0, NoSteal: rng.IntN(4) == 0, NoFlat: rng.IntN(2) == 0,
 			Memo: -rng.IntN(2), Slice: []int{3, 50, 0}[rng.IntN(3)],
 			Tasks: []int{0, 7, 100}[rng.IntN(3)]}

@@ -170,6 +170,10 @@ func (s *pass) part(ctx context.Context, wait func() error, tasks []kernels.Task
 		if err := s.job.meter.charge(s.run.tally, s.run.took); err != nil {
 			return 0, err
 		}
+		if most := s.job.most; most > 0 && (s.full() ||
+			!s.done() && float64(s.job.meter.saw[0]) > most+float64(s.c.Used)) {
+			return 0, errDear
+		}
 		queue := &s.p.Queue
 		if queue.Closing != kernels.None && (s.full() || s.idle() && s.c.Next < queue.Tasks) {
 			end := min(s.c.Next, queue.Tasks)

@@ -139,7 +139,9 @@ func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err 
 	if err != nil {
 		return 0, err
 	}
-	s.p.Queue.Closing = uint32(p.j.room / 4 * 3)
+	if p.j.most == 0 {
+		s.p.Queue.Closing = uint32(p.j.room / 4 * 3)
+	}
 	found := 0
 	for more, part := true, 0; more; part++ {
 		p.run.trace.Begin(p.run.stream.q, device.LaneRows, "search", p.number)

@@ -16,14 +16,16 @@ import (
 // compiled has the programs of one plan, as indexes into table.programs.
 type compiled struct {
 	layout *rowsort.Layout // of rows
-	// By order of Plan.Anchored, and last the static order. kernels.None: the program of another order also finds the
-	// matches. Counts ignore symmetry constraints, rows observe them.
+	// By order of Plan.Anchored. kernels.None: the program of another order also finds the matches. Counts ignore
+	// symmetry constraints, rows observe them.
 	rows, count, any []uint32
-	rooted           uint32 // for the rows of a whole graph in order: see rooted
-	spaced           uint32 // the same with candidates of a space: see spaced; rooted if there is none
+	countAll, anyAll uint32   // of the static order
+	rooted           uint32   // for the rows of a whole graph in order: see rooted
+	spaced           uint32   // the same with candidates of a space: see spaced; rooted if there is none
+	rootedAt         []uint32 // those rows from the images of a pattern vertex, in any order; None: not made yet
 }
 
-// of returns the programs for a kind of answer.
+// of returns the programs for a kind of answer, by order of Plan.Anchored.
 func (c *compiled) of(w matcher.Want) []uint32 {
 	switch w {
 	case matcher.WantCount:
@@ -68,10 +70,10 @@ func compile(p *matcher.Plan, view dyngraph.View, f *candidates.Filter, t *table
 			c.count = append(c.count, t.add(t.program(p, &p.Anchored[i], f, kernels.ModeCount, ranked)))
 		}
 	}
-	for mode, to := range []*[]uint32{kernels.ModeRows: &c.rows, kernels.ModeCount: &c.count, kernels.ModeAny: &c.any} {
-		*to = append(*to, t.add(t.program(p, &p.Static, f, uint32(mode), inView)))
-	}
-	c.rooted = t.add(t.program(p, rooted(p), f, kernels.ModeRows, inView))
+	c.countAll = t.add(t.program(p, &p.Static, f, kernels.ModeCount, inView))
+	c.anyAll = t.add(t.program(p, &p.Static, f, kernels.ModeAny, inView))
+	c.rooted = t.add(t.program(p, rooted(p, 0), f, kernels.ModeRows, inView))
+	c.rootedAt = slices.Repeat([]uint32{kernels.None}, len(p.Query.Vertices))
 	if c.spaced = c.rooted; !t.where.readsVertices(&t.programs[c.rooted]) {
 		c.spaced = t.add(spaced(t.programs[c.rooted]))
 	}

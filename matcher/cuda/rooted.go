@@ -15,10 +15,9 @@ import (
 	"motifd/matcher/internal/rowsort"
 )
 
-// rooted returns a matching order for a whole graph that begins at the first vertex of the pattern. The canonical order
-// of rows compares that vertex first (DESIGN S7), so rows are sorted one root (image of it) at a time. The vertex with
-// most back edges comes next, and so on.
-func rooted(p *matcher.Plan) *matcher.Order {
+// rooted returns a matching order for a whole graph that begins at a vertex of the pattern. The vertex with most back
+// edges comes next, and so on.
+func rooted(p *matcher.Plan, first int) *matcher.Order {
 	q := p.Query
 	o := &matcher.Order{Edge: -1}
 	step := make([]int, len(q.Vertices))
@@ -45,7 +44,7 @@ func rooted(p *matcher.Plan) *matcher.Order {
 		step[v] = len(o.Steps)
 		o.Steps = append(o.Steps, matcher.Step{Vertex: v, Back: back})
 	}
-	add(0, nil)
+	add(first, nil)
 	for len(o.Steps) < len(q.Vertices) { // a pattern is connected
 		best, most := -1, []matcher.BackEdge(nil)
 		for v := range step {
@@ -64,8 +63,11 @@ func rooted(p *matcher.Plan) *matcher.Order {
 // errStopped ends a search whose further results are not wanted.
 var errStopped = errors.New("stopped")
 
-// rowsOf answers Enumerate for rows, in waves of roots with ascending ids. With a budget, rows are emitted after all
-// have been found, because a search that exceeds the budget emits none.
+// rowsOf answers Enumerate for rows. The canonical order of rows compares the pattern's first vertex first (DESIGN S7),
+// so the search goes in waves of its images (roots) with ascending ids, and rows are sorted wave by wave. If another
+// pattern vertex is rare, the search begins at that one's images instead, in a single wave; if that is given up, it
+// begins again at the first vertex. With a budget, rows are emitted after all have been found, because a search that
+// exceeds the budget emits none.
 func (b *Backend) rowsOf(
 	ctx context.Context,
 	which dyngraph.Which,
@@ -77,34 +79,105 @@ func (b *Backend) rowsOf(
 	if err = b.catchUp(ctx, which); err != nil {
 		return r, err
 	}
-	program := b.plans[p].rooted
+	if v := b.rarest(p); v > 0 && limit == 0 && !b.opt.InOrder {
+		b.rare.begun++
+		r, err = b.rowsFrom(ctx, which, p, v, limit, budget, emit)
+		if err != errDear {
+			return r, err
+		}
+		b.rare.givenUp++
+	}
+	steps, took := r.Steps, r.SearchNS
+	r, err = b.rowsFrom(ctx, which, p, 0, limit, budget, emit)
+	r.Steps, r.SearchNS = r.Steps+steps, r.SearchNS+took
+	return r, err
+}
+
+// rarer is the ratio of the candidates of the pattern's first vertex to those of its rarest from which on a search for
+// the rows of a whole graph begins at the latter. Not tuned.
+const rarer = 8
+
+// rareSearches counts the searches for rows that began at a rarest pattern vertex, and those of them that were given
+// up.
+type rareSearches struct{ begun, givenUp uint64 }
+
+// rarest returns the pattern vertex with the fewest candidates if it is so rare that a search for the rows of a whole
+// graph begins there, and otherwise the first vertex.
+func (b *Backend) rarest(p *matcher.Plan) (v int) {
+	for w := range p.Query.Vertices {
+		if b.filter.Fit(p, w) < b.filter.Fit(p, v) {
+			v = w
+		}
+	}
+	if b.filter.Fit(p, v) > b.filter.Fit(p, 0)/rarer {
+		return 0
+	}
+	return v
+}
+
+// rootedAt returns the program for rows in any order from the images of a pattern vertex.
+func (b *Backend) rootedAt(p *matcher.Plan, vertex int) uint32 {
+	program := &b.plans[p].rootedAt[vertex]
+	if *program == kernels.None {
+		t := b.table
+		*program = t.add(t.program(p, rooted(p, vertex), b.filter, kernels.ModeRows, inView))
+		for _, s := range b.sides {
+			s.run.uploaded = false
+		}
+	}
+	return *program
+}
+
+// rowsFrom is rowsOf from the images of the pattern's first vertex, or of its rarest one. From the rarest one it emits
+// nothing and returns errDear if the rows do not fit the row buffer, if a limit is exceeded, or if the steps that find
+// no row are more than a space would cost.
+func (b *Backend) rowsFrom(
+	ctx context.Context,
+	which dyngraph.Which,
+	p *matcher.Plan,
+	vertex int,
+	limit uint64,
+	budget *matcher.Budget,
+	emit func(matcher.Rows) error,
+) (r matcher.Result, err error) {
+	program, spaced, whole := b.plans[p].rooted, b.plans[p].spaced, vertex > 0
+	if whole {
+		program = b.rootedAt(p, vertex)
+		spaced = program
+	}
 	layout := b.plans[p].layout
 	width := layout.Width()
 	j := b.view(which, program, budget)
-	j.owner[b.plans[p].spaced] = 0
+	j.owner[spaced] = 0
 	spent := &j.meter.results[0]
 	defer func() { r.Steps, r.SearchNS = spent.Steps, spent.SearchNS }()
 	if r.Over = j.meter.each[0].Over(); r.Over != matcher.NoCause {
 		return r, nil
 	}
-	first := b.roots(which, p, 0)
+	first := b.roots(which, p, vertex)
 	roots := make([]kernels.Task, len(first))
 	for i, v := range first {
 		roots[i] = kernels.Task{Program: program, Net: v}
 	}
-	rate := -1.0
-	w, err := b.waves(j, &rate, len(roots), 0, uint32(b.g.IDBound()))
+	rate, tasks := -1.0, len(roots)
+	if whole {
+		j.turns, j.most, tasks = min(leastTurns, b.opt.Slice), b.first().run.spaceCost(program, j.vertices), 1
+	}
+	w, err := b.waves(j, &rate, tasks, 0, uint32(b.g.IDBound()))
 	if err != nil {
 		return r, err
 	}
 	w.slowStart = limit > 0
 	for _, s := range w.producers {
-		s.space.from, s.space.to = program, b.plans[p].spaced
+		s.space.from, s.space.to = program, spaced
 	}
 	groups := []rowGroup{{layout: layout}}
 	w.fill = func(_ []kernels.Task, from, to uint32, size int) ([]kernels.Task, []rowGroup) {
 		at := sort.Search(len(roots), func(i int) bool { return roots[i].Net >= from })
 		end := at + sort.Search(len(roots)-at, func(i int) bool { return roots[at+i].Net >= to })
+		if whole {
+			size = end - at
+		}
 		return roots[at:min(at+size, end):end], groups
 	}
 	put := func(data []uint32) error {
@@ -153,6 +226,10 @@ func (b *Backend) rowsOf(
 	}
 	if err = w.all(ctx); err == nil {
 		err = t.flush()
+	}
+	if whole && (err == errOver || err == errDear) {
+		j.meter.giveBack()
+		return r, errDear
 	}
 	if err == errOver { // no row is emitted; the CPU would exceed the limit too
 		if r.Over == matcher.NoCause {

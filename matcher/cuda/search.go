@@ -228,8 +228,7 @@ func (s *batchSearch) job(of []int) *job {
 	j.where = s.b.replaces()
 	j.meter = newMeter(of, s.budget, s.results)
 	for _, i := range of {
-		all := s.b.plans[s.reqs[i].Plan].of(s.reqs[i].Want)
-		for _, p := range all[:len(all)-1] { // the last is of the static order, which may need slower kernels
+		for _, p := range s.b.plans[s.reqs[i].Plan].of(s.reqs[i].Want) {
 			if p != kernels.None {
 				j.owner[p] = uint32(i)
 			}
@@ -307,8 +306,7 @@ func (s *batchSearch) byKernel(of []int) []part {
 	}
 	var plain, others []int
 	for _, i := range of {
-		programs := s.b.plans[s.reqs[i].Plan].of(s.reqs[i].Want)
-		if slices.ContainsFunc(programs[:len(programs)-1], s.b.table.needsTests) {
+		if slices.ContainsFunc(s.b.plans[s.reqs[i].Plan].of(s.reqs[i].Want), s.b.table.needsTests) {
 			others = append(others, i)
 		} else {
 			plain = append(plain, i)

@@ -32,6 +32,17 @@ func (w *where) readsVertices(k *kernels.Program) bool {
 	})
 }
 
+// backs returns the number of back edges of a program.
+func backs(k *kernels.Program) int {
+	last := &k.Step[k.Steps-1]
+	return int(last.Back + last.Backs)
+}
+
+// spaceCost returns the number of steps that take as long as making the space of a program.
+func (r *runner) spaceCost(program uint32, vertices int) float64 {
+	return r.opt.Narrow * float64(backs(&r.table.programs[program])) * float64(vertices)
+}
+
 // space tells whether the searches of a producer take their candidates from a space (DESIGN A27), and has what narrow
 // decides that by.
 type space struct {
@@ -71,9 +82,7 @@ func (p *producer) narrow(dealt uint32) error {
 	if p.slowStart {
 		left = min(left, float64(s.tasks))
 	}
-	k := &p.run.table.programs[s.to]
-	backs := int(k.Step[k.Steps-1].Back + k.Step[k.Steps-1].Backs)
-	if float64(steps-s.rows)/float64(s.tasks)*left < p.run.opt.Narrow*float64(backs)*float64(p.j.vertices) {
+	if float64(steps-s.rows)/float64(s.tasks)*left < p.run.spaceCost(s.to, p.j.vertices) {
 		return nil
 	}
 	var short *kernels.MemoryError
@@ -83,12 +92,12 @@ func (p *producer) narrow(dealt uint32) error {
 	} else if err != nil {
 		return err
 	}
-	g := p.j.graph
+	g, k := p.j.graph, &p.run.table.programs[s.to]
 	g.Where.Labels = p.run.labels.Ptr
 	err := kernels.RunSpace(p.run.stream.q, kernels.Space{Graph: g,
 		Program:  p.run.program.Ptr + kernels.Ptr(int(s.from)*len(kernels.BytesOf(k))),
 		Space:    p.run.space.Ptr,
-		Vertices: uint32(p.j.vertices)}, backs)
+		Vertices: uint32(p.j.vertices)}, backs(k))
 	if err != nil {
 		return err
 	}

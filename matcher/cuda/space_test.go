@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"motifd/dyngraph"
+	"motifd/kernels"
 	"motifd/matcher"
 	"motifd/matcher/cpu"
 	"motifd/matcher/cuda"
@@ -27,17 +28,9 @@ func TestS7RowsOfASpace(t *testing.T) {
 	var steps [2]uint64
 	enough := func() bool { return os.Getenv(Few) != "" || made > 10 && rows > 100 && steps[0] > steps[1]*5/4 }
 	matchertest.ForSeedsUntil(t, 2+rounds/20, enough, func(t *testing.T, rng *rand.Rand) {
-		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 120, Edges: 240, Messages: 400,
-			Labels: matchertest.Labels{Edge: []string{"e0", "e1"}}}
-		for i := range 20 { // of 20 vertices one is rare
-			shape.Labels.Vertex = append(shape.Labels.Vertex, []string{"L0", "L1", "rare"}[min(i%2+i/19*2, 2)])
-		}
-		var queries []*matcher.Query
-		for i := range 4 {
-			queries = append(queries, watching(rng, fmt.Sprint("q", i), 3+rng.IntN(3), shape.Directed))
-		}
+		shape, queries := rareLast(rng, 20)
 		o := randomOptions(rng)
-		o.Placement = nil
+		o.Placement, o.InOrder = nil, true
 		backends := []matcher.Backend{cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())})}
 		for _, narrow := range []float64{math.MaxFloat64, 1e-9} {
 			o.Narrow = narrow
@@ -65,6 +58,72 @@ func TestS7RowsOfASpace(t *testing.T) {
 		}
 		made += int(backends[2].(*cuda.Backend).Spaces())
 	})
+}
+
+// TestS7RowsFromTheRarestVertex is like TestS7RowsOfASpace: a search begins at the rarest vertex of a pattern, and
+// either ends there or is given up when it has found too much, or too little. Those that are not given up must save
+// steps: on the whole four fifths.
+func TestS7RowsFromTheRarestVertex(t *testing.T) {
+	var begun, kept, givenUp, rows uint64
+	var steps [2]uint64
+	enough := func() bool {
+		return os.Getenv(Few) != "" || min(kept, givenUp) > 10 && rows > 100 && steps[0] > 5*steps[1]
+	}
+	matchertest.ForSeedsUntil(t, 2+rounds/20, enough, func(t *testing.T, rng *rand.Rand) {
+		shape, queries := rareLast(rng, []int{20 + rng.IntN(20), 70}[rng.IntN(2)])
+		o := randomOptions(rng)
+		o.Placement = nil
+		backends := []matcher.Backend{cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())})}
+		for i, narrow := range []float64{math.MaxFloat64, math.MaxFloat64, 1e-9} {
+			o.Narrow, o.InOrder = narrow, i == 0
+			if i == 1 {
+				o.RowMemory = 1 << 20
+			} else if i == 2 {
+				o.Slice, o.RowMemory, o.Shape = 1, 1, kernels.Shape{Blocks: 1, BlockWarps: 1}
+			}
+			backends = append(backends, newBackendWith(t, rng, o))
+		}
+		bench := matchertest.NewBench(t, shape.Directed, plan.New(), queries, backends...)
+		for batch := range slices.Chunk(matchertest.RandomStream(rng, shape), 600) {
+			bench.Stage(batch)
+			for _, which := range []dyngraph.Which{dyngraph.Old, dyngraph.New} {
+				for _, be := range backends[1:] {
+					rows += uint64(compareSnapshots(t, bench, which, backends[0], be))
+				}
+				for _, p := range bench.Plans() {
+					for i, be := range backends[1:3] {
+						r, err := be.Enumerate(t.Context(), which, p, matcher.WantRows, 0, nil,
+							func(matcher.Rows) error { return nil })
+						check(t, err)
+						steps[i] += r.Steps
+					}
+				}
+			}
+			bench.Commit()
+		}
+		for i, be := range backends[1:] {
+			all, gone := be.(*cuda.Backend).Rare()
+			if begun += all; i == 0 && begun > 0 {
+				t.Fatalf("%d searches began at a rarest vertex that was not to be asked", begun)
+			}
+			kept, givenUp = kept+all-gone, givenUp+gone
+		}
+		begun = 0
+	})
+}
+
+// rareLast draws a graph of which one vertex of some is rare, and patterns whose last vertex is.
+func rareLast(rng *rand.Rand, some int) (matchertest.Shape, []*matcher.Query) {
+	shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 200, Edges: 600, Messages: 900,
+		Labels: matchertest.Labels{Edge: []string{"e0", "e1"}}}
+	for i := range some {
+		shape.Labels.Vertex = append(shape.Labels.Vertex, []string{"L0", "L1", "rare"}[min(i%2+i/(some-1)*2, 2)])
+	}
+	var queries []*matcher.Query
+	for i := range 4 {
+		queries = append(queries, watching(rng, fmt.Sprint("q", i), 3+rng.IntN(3), shape.Directed))
+	}
+	return shape, queries
 }
 
 // watching returns a path of n vertices to a rare one, which may have a chord.

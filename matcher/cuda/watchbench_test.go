@@ -21,8 +21,8 @@ import (
 )
 
 // BenchmarkWatch lists the paths of 4 to 6 vertices of a generated graph that end at one of ten marked vertices: by the
-// CPU, by the GPU without a space, and with one where it pays (DESIGN A27). It prints the least time of the passes; all
-// must list as many. Run it with -test.benchtime 1x.
+// CPU, and by the GPU: in the pattern's order, without a space and with one where it pays, and from the marked vertices
+// on (DESIGN A27). It prints the least time of the passes; all must list as many. Run it with -test.benchtime 1x.
 func BenchmarkWatch(b *testing.B) {
 	must := func(err error) {
 		if err != nil {
@@ -53,11 +53,12 @@ func BenchmarkWatch(b *testing.B) {
 	must(err)
 	fmt.Printf("graph: %d vertices, %d edges, %d labels, 10 watched\n", g.Vertices(), g.Edges(), *benchLabels)
 	options := cpu.Options{TempFiles: tempfile.In(b.TempDir())}
-	names, all := []string{"cpu", "no space", "space"}, []matcher.Backend{cpu.New(options)}
-	for _, narrow := range []float64{math.MaxFloat64, 0} {
+	names, all := []string{"cpu", "in order", "space", "rarest"}, []matcher.Backend{cpu.New(options)}
+	for _, o := range []cuda.Options{{InOrder: true, Narrow: math.MaxFloat64}, {InOrder: true}, {}} {
 		dev, err := kernels.OpenGPU(0)
 		must(err)
-		be := cuda.New(cuda.Options{Device: dev, CPU: options, Narrow: narrow})
+		o.Device, o.CPU = dev, options
+		be := cuda.New(o)
 		b.Cleanup(func() { _ = be.Close() })
 		all = append(all, be)
 	}
