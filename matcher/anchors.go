@@ -21,6 +21,7 @@ type Anchors[T any] struct {
 	// sieve has a bit for the hash of each key of byLabels: most updates of a graph with many labels fit no plan, and
 	// cost no look-up in a map.
 	sieve []uint64
+	joins LabelPairs
 	none  AnchorEntry[T] // of the updates that the sieve holds back
 	// found caches the look-ups since the plans changed. Label combinations that match the same keys of byLabels share
 	// an entry, so a label that no plan names costs no list.
@@ -124,10 +125,65 @@ func (a *Anchors[T]) sift() {
 		a.sieve = make([]uint64, n/64)
 	}
 	clear(a.sieve)
+	a.joins.begin()
 	for k := range a.byLabels {
 		h := k.hash()
 		a.sieve[h>>6&uint32(n/64-1)] |= 1 << (h & 63)
+		a.joins.add(k)
 	}
+	a.joins.end()
+}
+
+// Joins returns the pairs of labels that the ends of an update that fits may have. It is valid until Set.
+func (a *Anchors[T]) Joins() *LabelPairs { return &a.joins }
+
+// LabelPairs holds pairs of vertex labels, of the first and of the second end of an edge. It may hold more pairs than
+// were added.
+type LabelPairs struct {
+	second []uint64 // by first label: a bit for each second label, by labelBit
+	others uint64   // likewise, of the first labels beyond
+}
+
+// maxPairLabels bounds the labels that LabelPairs tells from others.
+const maxPairLabels = 1 << 12
+
+func labelBit(l dyngraph.LabelID) uint64 { return 1 << (l & 63) }
+
+func (p *LabelPairs) begin() {
+	clear(p.second)
+	p.others = 0
+}
+
+// add adds the labels of the ends of a key.
+func (p *LabelPairs) add(k labelTriple) {
+	set := labelBit(k.to)
+	if k.to == AnyLabel || Alternatives(k.to) != nil {
+		set = ^uint64(0)
+	}
+	if k.from == AnyLabel || k.from >= maxPairLabels { // alternatives among them
+		p.others |= set
+		return
+	}
+	for len(p.second) <= int(k.from) {
+		p.second = append(p.second, 0)
+	}
+	p.second[k.from] |= set
+}
+
+// end makes what was added for any first label hold for each.
+func (p *LabelPairs) end() {
+	for l := range p.second {
+		p.second[l] |= p.others
+	}
+}
+
+// May reports whether a pair may be one of those that were added; false is certain.
+func (p *LabelPairs) May(first, second dyngraph.LabelID) bool {
+	set := p.others
+	if int(first) < len(p.second) {
+		set = p.second[first]
+	}
+	return set&labelBit(second) != 0
 }
 
 // hash returns a hash of the labels.
@@ -138,7 +194,10 @@ func (k labelTriple) hash() uint32 {
 
 // MayFit reports whether an update with these labels may fit some plan; where it does not, Of lists nothing.
 func (a *Anchors[T]) MayFit(from, edge, to dyngraph.LabelID) bool {
-	if len(a.wide) > 0 {
+	switch {
+	case !a.joins.May(from, to):
+		return false
+	case len(a.wide) > 0:
 		return true
 	}
 	k := labelTriple{from, edge, to}

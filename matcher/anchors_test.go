@@ -78,6 +78,9 @@ func TestAnchorsAgainstAll(t *testing.T) {
 				if got := index.Of(k[0], k[1], k[2]); !slices.Equal(got.List, want) {
 					t.Fatalf("labels %v: got %v, want %v", k, got.List, want)
 				}
+				if len(want) > 0 && !index.Joins().May(k[0], k[2]) {
+					t.Fatalf("labels %v: the pair of ends is not known", k)
+				}
 			}
 		}
 	}

@@ -204,7 +204,7 @@ func (b *Backend) Load(g *dyngraph.Graph) error {
 	b.neighbors.Keys, b.neighbors.Workers = b.columns, b.opt.Threads
 	b.idle = nil
 	b.forget()
-	b.nets, b.counted = program.NetEdges{MayFit: b.anchors.MayFit}, 0
+	b.nets, b.counted = program.NetEdges{MayFit: b.anchors.MayFit, Joins: b.anchors.Joins()}, 0
 	b.views.Reset(g, &b.nets)
 	return nil
 }

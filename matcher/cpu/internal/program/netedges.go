@@ -18,6 +18,8 @@ type NetEdges struct {
 	// MayFit reports whether the labels are those of a pattern edge that is counted: other net edges are in no group.
 	// It is asked with the labels of a Triple.
 	MayFit func(from, edge, to dyngraph.LabelID) bool
+	// Joins holds the labels of both ends of what may fit; nil if it is not known.
+	Joins *matcher.LabelPairs
 	// KeepOrders fills in the orders of all groups, not only of those whose label has parallel edges.
 	KeepOrders bool
 	ends       [readTogether][2]dyngraph.LabelID // scratch
@@ -102,6 +104,20 @@ func (w *groupEntry) fill(n *NetEdges, k Triple, directed bool) {
 	}
 }
 
+// entry returns the entry of the labels of an edge.
+func (n *NetEdges) entry(g *dyngraph.Graph, k Triple) *groupEntry {
+	entry := &n.recent[(uint32(k.From)*9+uint32(k.Edge)*81+uint32(k.To))%uint32(len(n.recent))]
+	if !entry.filled || entry.Triple != k {
+		entry.fill(n, k, g.Directed())
+	}
+	return entry
+}
+
+// Know makes the group of the edges with some labels before a batch has any.
+func (n *NetEdges) Know(g *dyngraph.Graph, from, edge, to dyngraph.LabelID) {
+	n.entry(g, Triple{from, edge, to})
+}
+
 // Prepared is to be called when MayFit answers otherwise than before, while no batch is staged.
 func (n *NetEdges) Prepared() { clear(n.recent[:]) }
 
@@ -121,14 +137,10 @@ func (n *NetEdges) Read(g *dyngraph.Graph, d *dyngraph.Delta, batch uint64) {
 		}
 		for i := range some {
 			e := &some[i]
-			if e.Vertex {
+			if e.Vertex || n.Joins != nil && !n.Joins.May(ends[i][0], ends[i][1]) {
 				continue
 			}
-			k := Triple{ends[i][0], e.Label, ends[i][1]}
-			entry := &n.recent[(uint32(k.From)*9+uint32(k.Edge)*81+uint32(k.To))%uint32(len(n.recent))]
-			if !entry.filled || entry.Triple != k {
-				entry.fill(n, k, g.Directed())
-			}
+			entry := n.entry(g, Triple{ends[i][0], e.Label, ends[i][1]})
 			at := entry.group
 			if at == nil {
 				continue
