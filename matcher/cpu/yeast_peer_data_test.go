@@ -5,6 +5,7 @@ package cpu
 import (
 	"bufio"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"motifd/matcher"
 )
 
 // yeastPeer runs RapidFlow on the queries of yeast.
@@ -68,15 +71,17 @@ func (p *yeastPeer) write(tb testing.TB, name, from string) {
 var (
 	yeastPeerPrepares = regexp.MustCompile(`(?m)^Preprocessing time \(seconds\): ([0-9.]+)`)
 	yeastPeerSearches = regexp.MustCompile(`(?m)^Query time \(seconds\): ([0-9.]+)`)
+	yeastPeerCounts   = regexp.MustCompile(`(?m)^Result count: ([0-9]+)`)
+	yeastPeerEnds     = regexp.MustCompile(`(?m)^Time out`)
 )
 
 // run runs a query over the stream.
-func (p *yeastPeer) run(tb testing.TB, query string) (t yeastTimes) {
+func (p *yeastPeer) run(tb testing.TB, query string, most time.Duration) (t yeastTimes) {
 	tb.Helper()
 	p.write(tb, "query", filepath.Join(string(yeast), "queries", query+".txt"))
 	at := func(name string) string { return filepath.Join(p.dir, name) }
 	out, err := exec.CommandContext(tb.Context(), p.binary, "-d", at("graph"), "-q", at("query"), "-u", at("stream"),
-		"-num", "MAX", "-time_limit", "60").Output()
+		"-num", "MAX", "-time_limit", strconv.Itoa(int(math.Ceil(most.Seconds())))).Output()
 	require.NoError(tb, err)
 	seconds := func(in *regexp.Regexp) time.Duration {
 		found := in.FindSubmatch(out)
@@ -86,5 +91,10 @@ func (p *yeastPeer) run(tb testing.TB, query string) (t yeastTimes) {
 		return time.Duration(s * float64(time.Second))
 	}
 	t.register, t.search = seconds(yeastPeerPrepares), seconds(yeastPeerSearches)
+	count := yeastPeerCounts.FindSubmatch(out)
+	require.NotNil(tb, count, "%s", out)
+	n, err := strconv.ParseUint(string(count[1]), 10, 64)
+	require.NoError(tb, err)
+	t.count, t.over = matcher.CountOf(n), yeastPeerEnds.Match(out)
 	return t
 }
