@@ -10,33 +10,43 @@ import (
 
 const (
 	// An enumeration may make perStep steps in a rehearsal for each step of counting, which takes longer, and in any
-	// case fewSteps.
-	fewSteps, perStep = 1 << 10, 1.25
+	// case fewSteps. An entry of the graph that it reads for lists stands for perRead steps: a batch has other
+	// anchors than the rehearsal, and builds others.
+	fewSteps, perStep, perRead = 1 << 10, 2, 0.75
 	// In a batch, an enumeration may make mostOver times the steps of counting, as rehearsed, and leastOver more: some
-	// anchors take more steps than all others together.
+	// anchors take more steps than all others together. An enumeration of a large pattern may make largeOver times the
+	// steps of counting, and fewSteps more: there counting may be shorter by any factor.
 	mostOver, leastOver = 16, 1 << 17
+	largeOver           = 2
 )
 
 // enumerates has a plan's batches searched match by match, if from these tasks that takes hardly more steps than the
 // counting that the searcher has just done (DESIGN A24). In a small pattern of one label, most vertices are joined, so
 // a count has few independent parts to multiply. Symmetry and shared last steps save an enumeration most of its work.
+// A large pattern is enumerated if its searches are so short that they get no candidate space: then it takes longer to
+// make the components of its anchors than to search from these.
 func (b *Backend) enumerates(s *searcher, c *compiled, tasks []task) bool {
-	most := max(uint64(perStep*float64(s.Steps)), fewSteps)
+	most := max(perStep*s.Steps, fewSteps)
 	if b.eachs {
 		most = math.MaxUint64
 	}
-	if c.views != nil || len(c.plan.Query.Vertices) > smallPattern {
+	if c.views != nil || c.isLarge() && b.rehearsedLong(c) && !b.eachs {
 		return false
 	}
 	s.NextRequest(matcher.WantCount)
 	s.Interrupted = func() bool { return s.Steps > most }
+	read, reads := s.ListsRead(), perRead
+	if c.isLarge() { // counting makes components, which takes longer than to read lists
+		reads = 0
+	}
 	each := make([]*program.Order, len(c.count))
 	for i := range each {
 		each[i] = program.Compile(c.plan, &c.plan.Anchored[i], b.filter, b.columns, true)
 	}
 	for i := range tasks {
 		x := &tasks[i]
-		if s.FromAnchor(each[slices.Index(c.count, x.o)], x.inserted(), 0); s.Steps > most {
+		s.FromAnchor(each[slices.Index(c.count, x.o)], x.inserted(), 0)
+		if s.Steps+uint64(reads*float64(s.ListsRead()-read)) > most {
 			return false
 		}
 	}
@@ -61,14 +71,21 @@ func (t *totals) runEach(c *compiled, req *matcher.Request, result *matcher.Resu
 	return false
 }
 
-// guard returns the limit on the steps of an enumeration from a number of anchors: mostOver times the steps that
-// counting takes, as rehearsed, and some more. Beyond the limit the anchors are counted.
+// guard returns the limit on the steps of an enumeration from a number of anchors: some times the steps that counting
+// takes, as rehearsed, and some more. Beyond the limit the anchors are counted.
 func (b *Backend) guard(c *compiled, anchors int) uint64 {
 	if b.guards > 0 {
 		return b.guards
 	}
-	return (leastOver + uint64(mostOver*c.keep.before.per()*float64(anchors))) << c.reprieves
+	counted := c.keep.before.per() * float64(anchors)
+	if c.isLarge() {
+		return (fewSteps + uint64(largeOver*counted)) << c.reprieves
+	}
+	return (leastOver + uint64(mostOver*counted)) << c.reprieves
 }
+
+// isLarge reports whether the plan's pattern is not small.
+func (c *compiled) isLarge() bool { return len(c.plan.Query.Vertices) > smallPattern }
 
 // judgeEach decides whether a plan is enumerated again, after an enumeration reached its limit. tried is its number of
 // steps, counted is the number that counting took in its place. If counting was no cheaper, the limit doubles.

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"motifd/dyngraph"
@@ -17,10 +18,16 @@ import (
 const (
 	// mostRehearsed bounds the steps of a plan's rehearsal in each way of searching.
 	mostRehearsed = 1 << 15
-	// rehearsedAnchors is the number of anchors that a plan is rehearsed from, and lookedAt of how many edges of the
-	// graph they are taken.
+	// rehearsedAnchors is the most anchors that a plan is rehearsed from, and lookedAt of how many edges of the graph
+	// they are taken. If these have less than fewAnchors, up to mostLookedAt edges are looked at, or until mostFits
+	// pattern edges have their labels.
 	rehearsedAnchors = 128
 	lookedAt         = 1 << 12
+	fewAnchors       = 16
+	mostLookedAt     = 1 << 16
+	mostFits         = 1 << 20
+	// mostForeseen bounds the components of a counting plan that are made in a rehearsal though it does not use them.
+	mostForeseen = 512
 	// rehearsedWorth is the assumed ratio of the steps of the first batches to those of a rehearsal.
 	rehearsedWorth = 8
 )
@@ -39,7 +46,7 @@ func (b *Backend) rehearse(made []*compiled) {
 	s := b.newSearcher(&stop, matcher.WantCount)
 	defer b.release(s)
 	for i, c := range made {
-		if len(tasks[i]) == 0 {
+		if len(tasks[i]) == 0 && (c.countPlan == nil || !c.isLarge()) {
 			continue
 		}
 		most := min(b.trial(c.plan), mostRehearsed)
@@ -53,11 +60,13 @@ func (b *Backend) rehearse(made []*compiled) {
 			b.nets.KeepOrders = true
 			continue
 		}
+		s.counter.MakeComponents(mostForeseen)
 		req := matcher.Request{Plan: c.plan, Want: matcher.WantCount}
 		if b.keeps(c, &req) && b.rehearsedLong(c) {
 			if w := b.keep(c, stop.Load); w != nil && !w.kept.IsEmpty() {
 				s.counter.Read(w.space)
 				b.rehearseCounts(s, w.countPlan, nil, tasks[i], most)
+				s.counter.MakeComponents(mostForeseen)
 				s.counter.Read(b.filter)
 			}
 		}
@@ -94,18 +103,26 @@ func (b *Backend) sampleTasks(made []*compiled) [][]task {
 	fits.Set(plans, func(i, _ int) int { return i })
 	tasks := make([][]task, len(made))
 	view, bits, words := b.g.View(dyngraph.New), b.filter.Bits(), b.filter.Words()
-	bound := b.g.EdgeBound()
-	for e := dyngraph.EdgeIndex(0); uint32(e) < bound; e += dyngraph.EdgeIndex(max(1, bound/lookedAt)) {
+	fit := 0
+	look := func(e dyngraph.EdgeIndex, most int) {
 		if !view.Visible(e) {
-			continue
+			return
 		}
 		from, to, label := view.Edge(e)
 		if b.g.HasParallel(label) {
-			continue
+			return
 		}
-		for _, f := range fits.Of(view.Label(from), label, view.Label(to)).List {
+		list := fits.Of(view.Label(from), label, view.Label(to)).List
+		if len(list) == 0 {
+			return
+		}
+		if b.nets.Know(b.g, view.Label(from), label, view.Label(to)) { // so that no batch is the first to ask for these
+			b.anchors.Of(view.Label(from), label, view.Label(to))
+		}
+		fit += len(list)
+		for _, f := range list {
 			i := f.Of
-			if len(tasks[i]) == rehearsedAnchors {
+			if len(tasks[i]) >= most {
 				continue
 			}
 			o := made[i].count[f.Order]
@@ -113,6 +130,17 @@ func (b *Backend) sampleTasks(made []*compiled) [][]task {
 				tasks[i] = append(tasks[i], task{o: o, NetPair: program.NetPair{From: from, To: to}, label: label})
 			}
 		}
+	}
+	lacking := func() bool {
+		return fit < mostFits && slices.ContainsFunc(tasks, func(of []task) bool { return len(of) < fewAnchors })
+	}
+	bound := b.g.EdgeBound()
+	stride, most := max(1, bound/lookedAt), rehearsedAnchors
+	for first := uint32(0); first < min(stride, mostLookedAt/lookedAt) && (first == 0 || lacking()); first++ {
+		for e := first; e < bound; e += stride {
+			look(dyngraph.EdgeIndex(e), most)
+		}
+		most = fewAnchors
 	}
 	return tasks
 }

@@ -75,6 +75,9 @@ func (s *Search) NextRequest(mode matcher.Want) {
 	s.Worker.Begin()
 }
 
+// ListsRead returns about how many entries of the graph the search has read for lists.
+func (s *Search) ListsRead() uint64 { return s.lists.Read() }
+
 // Start makes the search ready for another anchor or root. It returns the order that is searched: for a batch that
 // revises vertices it may be another form of o.
 func (s *Search) Start(o *program.Order) *program.Order {

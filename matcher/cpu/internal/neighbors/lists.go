@@ -2,6 +2,7 @@ package neighbors
 
 import (
 	"cmp"
+	"math/bits"
 	"sync"
 	"sync/atomic"
 
@@ -61,7 +62,8 @@ type Lists struct {
 	shared  *sharedLists
 	table   *listTable
 	room    room
-	long    List // scratch for a list of unknown length
+	long    List   // scratch for a list of unknown length
+	read    uint64 // entries of the graph
 }
 
 const (
@@ -203,10 +205,14 @@ func (c *Lists) at(p Position) List {
 	return List{k.nbr[from:to:to], k.ent[from:to:to], n&stagedMark != 0}
 }
 
+// Read returns about how many entries of the graph the worker has read for lists.
+func (c *Lists) Read() uint64 { return c.read }
+
 // build reads a range of the graph into a slot.
 func (c *Lists) build(s *listSlot, epoch uint32, v dyngraph.VertexID, r dyngraph.Range, b *program.BackEdge,
 	st *program.Step) List {
 	most := r.AtMost()
+	c.read += uint64(most)
 	if most > c.table.store.size {
 		// Few neighbors of a hub may pass: reserving room for all of them would soon fill the store.
 		c.long.read(c, r, b, st)
@@ -294,6 +300,7 @@ func (c *Lists) Peek(v dyngraph.VertexID, b *program.BackEdge, st *program.Step)
 	if p < buildAfter {
 		atomic.StoreUint64(&s.at, uint64(epoch)<<32|uint64(p+1))
 	}
+	c.read += uint64(bits.Len(uint(r.AtMost())))
 	return l, r, false
 }
 

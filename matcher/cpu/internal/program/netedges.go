@@ -106,16 +106,26 @@ func (w *groupEntry) fill(n *NetEdges, k Triple, directed bool) {
 
 // entry returns the entry of the labels of an edge.
 func (n *NetEdges) entry(g *dyngraph.Graph, k Triple) *groupEntry {
-	entry := &n.recent[(uint32(k.From)*9+uint32(k.Edge)*81+uint32(k.To))%uint32(len(n.recent))]
+	entry := n.slot(&k)
 	if !entry.filled || entry.Triple != k {
 		entry.fill(n, k, g.Directed())
 	}
 	return entry
 }
 
-// Know makes the group of the edges with some labels before a batch has any.
-func (n *NetEdges) Know(g *dyngraph.Graph, from, edge, to dyngraph.LabelID) {
-	n.entry(g, Triple{from, edge, to})
+func (n *NetEdges) slot(k *Triple) *groupEntry {
+	return &n.recent[(uint32(k.From)*9+uint32(k.Edge)*81+uint32(k.To))%uint32(len(n.recent))]
+}
+
+// Know makes the group of the edges with some labels before a batch has any. It reports whether it may not have been
+// there.
+func (n *NetEdges) Know(g *dyngraph.Graph, from, edge, to dyngraph.LabelID) bool {
+	k := Triple{from, edge, to}
+	if s := n.slot(&k); s.filled && s.Triple == k {
+		return false
+	}
+	n.entry(g, k)
+	return true
 }
 
 // Prepared is to be called when MayFit answers otherwise than before, while no batch is staged.
