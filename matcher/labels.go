@@ -117,6 +117,9 @@ func HasParallel(g *dyngraph.Graph, l dyngraph.LabelID) bool {
 
 // LabelsMeet reports whether some data label satisfies both of two resolved labels.
 func LabelsMeet(a, b dyngraph.LabelID) bool {
+	if !SeveralLabels(a) && !SeveralLabels(b) {
+		return a == b
+	}
 	return a == AnyLabel || b == AnyLabel ||
 		slices.ContainsFunc(EachLabel(a), func(l dyngraph.LabelID) bool { return LabelFits(b, l) })
 }

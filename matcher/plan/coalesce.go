@@ -200,8 +200,7 @@ func (o *orderer) build(m *mapper, g *orbit, pool []matcher.Member) {
 				step.Back[j].Edge = edges[step.Back[j].Edge]
 				b.used[step.Back[j].Edge] = true
 			}
-			b.step[step.Vertex] = i
-			b.steps = append(b.steps, step)
+			b.put(step)
 		}
 		b.grow(everything)
 		alone, _ := o.work(r.Order.Steps, 2)

@@ -54,6 +54,9 @@ func asked(p *matcher.Plan) []matcher.Asked {
 // mark tells elements of a pattern apart by the conditions on them: no automorphism maps elements of different marks to
 // one another.
 func mark(conditions []*condition.Condition, this condition.Ref) string {
+	if len(conditions) == 0 {
+		return ""
+	}
 	var keys []string
 	for _, c := range conditions {
 		if slices.Contains(c.Elements, this) {

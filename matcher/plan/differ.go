@@ -31,6 +31,10 @@ func edgesMustDiffer(p *matcher.Plan) [][]int {
 		return lists
 	case matcher.Trail:
 		sameImages = func(a, b int) bool { return mayMeet(p, a, b) }
+	default:
+		if !hasParallel(edges) {
+			return lists
+		}
 	}
 	for a := range edges {
 		for b := range a {
@@ -40,6 +44,19 @@ func edgesMustDiffer(p *matcher.Plan) [][]int {
 		}
 	}
 	return lists
+}
+
+// hasParallel reports whether two pattern edges lie between the same vertices.
+func hasParallel(edges []matcher.QueryEdge) bool {
+	var joined [matcher.MaxVertices]uint32
+	for i := range edges {
+		low, high := min(edges[i].From, edges[i].To), max(edges[i].From, edges[i].To)
+		if joined[low]>>high&1 != 0 {
+			return true
+		}
+		joined[low] |= 1 << high
+	}
+	return false
 }
 
 // mayMeet reports whether some data edge could be the image of two pattern edges, where vertices may share images.

@@ -38,8 +38,8 @@ type sided struct {
 
 // kind describes an element of a pattern: its form, labels and conditions. Equal kinds have equal numbers, from 1 on.
 type kind struct {
-	of     byte   // 'v': vertex; 'o', 'i', 'e': edge out, in, in either direction; 'p': parallel edges
-	labels string // matcher's key of labels; of parallel edges the numbers of their kinds
+	of     byte   // 'v': vertex, 'a': of alternatives; 'o', 'i', 'e': edge out, in, in either direction; 'p': parallel edges
+	labels string // matcher's key of labels; the label of a vertex; of parallel edges the numbers of their kinds
 	mark   string // the conditions on it
 }
 
@@ -90,7 +90,11 @@ func newMapper(p *matcher.Plan, conditions []*condition.Condition) *mapper {
 		}
 	}
 	for v := range m.seed {
-		m.vertexKinds[v] = number(kind{'v', q.Vertices[v].Labels().Key(), mark(conditions, condition.Ref{Index: v})})
+		k := kind{'v', q.Vertices[v].Label, mark(conditions, condition.Ref{Index: v})}
+		if q.Vertices[v].AnyOf != nil {
+			k.of, k.labels = 'a', q.Vertices[v].Labels().Key()
+		}
+		m.vertexKinds[v] = number(k)
 		m.seed[v] = mix(uint64(m.vertexKinds[v]))
 	}
 	return m

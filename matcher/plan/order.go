@@ -20,7 +20,15 @@ func newOrderer(p *matcher.Plan, st *statistics) *orderer {
 	q := p.Query
 	o := &orderer{p: p, st: st, at: make([][]int, len(q.Vertices)), leaf: make([]bool, len(q.Vertices)),
 		fanout: make([][2]float64, len(q.Edges))}
-	nbrs := make([]uint32, len(q.Vertices))
+	nbrs, ends := make([]uint32, len(q.Vertices)), make([]int, len(q.Vertices))
+	for _, e := range q.Edges {
+		ends[e.From]++
+		ends[e.To]++
+	}
+	room := make([]int, 2*len(q.Edges))
+	for v, n := range ends {
+		o.at[v], room = room[:0:n], room[n:]
+	}
 	for i, e := range q.Edges {
 		o.at[e.From], o.at[e.To] = append(o.at[e.From], i), append(o.at[e.To], i)
 		nbrs[e.From] |= 1 << e.To
@@ -87,14 +95,16 @@ func (o *orderer) rooted(v int) matcher.Order {
 
 type builder struct {
 	*orderer
-	step  []int  // of each pattern vertex, or -1
-	used  []bool // pattern edges that are in some Back, or the anchor
+	step  []int     // of each pattern vertex, or -1
+	used  []bool    // pattern edges that are in some Back, or the anchor
+	back  []int     // of each pattern vertex that has no step: its edges to those that have one
+	fan   []float64 // likewise the smallest fan-out of these edges
 	steps []matcher.Step
 }
 
 func newBuilder(o *orderer) *builder {
 	b := &builder{orderer: o, step: make([]int, len(o.at)), used: make([]bool, len(o.fanout)),
-		steps: make([]matcher.Step, 0, len(o.at))}
+		back: make([]int, len(o.at)), fan: make([]float64, len(o.at)), steps: make([]matcher.Step, 0, len(o.at))}
 	for i := range b.step {
 		b.step[i] = -1
 	}
@@ -111,8 +121,11 @@ func (b *builder) begin(e, first, second int) {
 // add appends a step that maps pattern vertex v.
 func (b *builder) add(v int) {
 	step := matcher.Step{Vertex: v}
+	if n := b.back[v]; n > 0 {
+		step.Back = make([]matcher.BackEdge, 0, n)
+	}
 	for _, i := range b.at[v] {
-		e := b.p.Query.Edges[i]
+		e := &b.p.Query.Edges[i]
 		earlier := e.From + e.To - v
 		if b.used[i] || b.step[earlier] < 0 {
 			continue
@@ -127,8 +140,28 @@ func (b *builder) add(v int) {
 		step.Back = append(step.Back, back)
 		b.used[i] = true
 	}
+	b.put(step)
+}
+
+// put appends a step.
+func (b *builder) put(step matcher.Step) {
+	v := step.Vertex
 	b.step[v] = len(b.steps)
 	b.steps = append(b.steps, step)
+	for _, i := range b.at[v] {
+		e := &b.p.Query.Edges[i]
+		later := e.From + e.To - v
+		if b.used[i] || b.step[later] >= 0 {
+			continue
+		}
+		f := b.fanout[i][0]
+		if e.From == later {
+			f = b.fanout[i][1]
+		}
+		if b.back[later]++; b.back[later] == 1 || f < b.fan[later] {
+			b.fan[later] = f
+		}
+	}
 }
 
 // everything is the set of all vertices of any pattern.
@@ -145,21 +178,7 @@ func (b *builder) grow(within uint32) {
 			if b.step[v] >= 0 || within>>v&1 == 0 {
 				continue
 			}
-			back, fan := 0, 0.0
-			for _, i := range b.at[v] {
-				e := b.p.Query.Edges[i]
-				if b.used[i] || b.step[e.From+e.To-v] < 0 {
-					continue
-				}
-				f := b.fanout[i][0]
-				if e.From == v {
-					f = b.fanout[i][1]
-				}
-				if back == 0 || f < fan {
-					fan = f
-				}
-				back++
-			}
+			back, fan := b.back[v], b.fan[v]
 			if back == 0 {
 				continue
 			}

@@ -235,7 +235,7 @@ func (c *CanonicalOrder) findPath(p *matcher.Plan, f candidates.Source, at []int
 		v, e := c.Steps[k].Vertex, from[k]
 		k = other(e, k)
 		b := backEdge(p, e, v, k)
-		along := BackEdge{Edge: e, Label: b.Label, Labels: labelsOf(b.Label), Dir: b.Dir, Either: b.Either,
+		along := BackEdge{Edge: e, Label: b.Label, Labels: labelsOf(p, e), Dir: b.Dir, Either: b.Either,
 			Test: f.EdgeTest(p, e), Shares: shares(p, c.Anchor, e)}
 		st.Path = append(st.Path, PathStep{BackEdge: along, Vertex: v, Test: f.Test(p, v)})
 		st.PathFrom = k

@@ -144,7 +144,7 @@ func compile(p *matcher.Plan, m *matcher.Member, f candidates.Source, keys *List
 		s.Back = slices.Grow(s.Back, len(sorted))
 		for _, b := range sorted {
 			nb := BackEdge{Edge: b.Edge, Step: b.Step, Label: b.Label, Dir: b.Dir, Either: b.Either,
-				Labels: labelsOf(b.Label), NeighborLabel: p.VertexLabels[from.Vertex], Test: f.EdgeTest(p, b.Edge)}
+				Labels: labelsOf(p, b.Edge), NeighborLabel: p.VertexLabels[from.Vertex], Test: f.EdgeTest(p, b.Edge)}
 			s.HasOwn = s.HasOwn || nb.Test != nil
 			key := ListKey{Dir: b.Dir, Label: b.Label, Class: class, Test: nb.Test.Key()}
 			nb.ListKey, nb.Epoch = keys.Number(key, p.VertexLabels[o.Steps[b.Step].Vertex], nb.NeighborLabel, class)
@@ -317,12 +317,15 @@ func (b *BackEdge) Dirs() []dyngraph.Dir {
 	return bothDirs[b.Dir : b.Dir+1]
 }
 
-// labelsOf returns BackEdge.Labels.
-func labelsOf(l dyngraph.LabelID) []dyngraph.LabelID {
-	if l == matcher.AnyLabel {
+// labelsOf returns BackEdge.Labels of a pattern edge.
+func labelsOf(p *matcher.Plan, e int) []dyngraph.LabelID {
+	switch l := p.EdgeLabels[e]; {
+	case l == matcher.AnyLabel:
 		return nil
+	case matcher.SeveralLabels(l):
+		return matcher.Alternatives(l)
 	}
-	return matcher.EachLabel(l)
+	return p.EdgeLabels[e : e+1 : e+1]
 }
 
 // Runs returns the number of a vertex's ranges that hold the edges of one direction with the admitted labels.

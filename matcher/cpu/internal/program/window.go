@@ -20,7 +20,7 @@ const manyAlike = 8
 
 // findWindows fills in Step.Windows of an order with symmetry constraints.
 func (o *Order) findWindows() {
-	if len(o.Steps) <= manyAlike {
+	if !o.hasAlike() {
 		return
 	}
 	asked := make([]edgeRequests, len(o.Steps))
@@ -65,6 +65,22 @@ func (o *Order) findWindows() {
 			}
 		}
 	}
+}
+
+// hasAlike reports whether so many steps have the same test that some may share a window.
+func (o *Order) hasAlike() bool {
+	for d := 1; d+manyAlike <= len(o.Steps); d++ {
+		n := 0
+		for x := d; x < len(o.Steps); x++ {
+			if o.Steps[x].Test == o.Steps[d].Test {
+				n++
+			}
+		}
+		if n >= manyAlike {
+			return true
+		}
+	}
+	return false
 }
 
 // edgeRequests holds, by earlier step, the label and direction of the back edge that a simple step has to it; 0 for
