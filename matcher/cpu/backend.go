@@ -120,8 +120,9 @@ type Backend struct {
 
 	mu   sync.Mutex
 	idle []*searcher // workers between searches, with their caches
-	// spares has *searchers between searches of whole graphs. What they have found is of no use.
-	spares sync.Pool
+	// spares has *searchers between searches of whole graphs, and spareLists *neighbors.Caches. What they have found is
+	// of no use.
+	spares, spareLists sync.Pool
 	// counting is the searcher of the Search at hand that counts; nil without.
 	counting *searcher
 }

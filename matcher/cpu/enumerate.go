@@ -108,14 +108,21 @@ func (e *enumeration) search(ctx context.Context) {
 	b := e.b
 	w := b.wayOf(e.c, e.want, nil, &e.stop, &e.result)
 	if w != nil && w.space.Rough && w.order != nil {
-		if e.searchWithin(ctx, w, float64(b.trialOf(e.c.plan, 3*w.space.Round))) {
+		done := e.searchWithin(ctx, w, float64(b.trialOf(e.c.plan, 3*w.space.Round)))
+		if w.release(b); done {
+			w.space.Release()
 			return
 		}
 		w = b.wayOf(e.c, e.want, w.space, &e.stop, &e.result)
 	}
-	if w != nil && w.order != nil {
-		e.searchWithin(ctx, w, math.Inf(1))
+	if w == nil {
+		return
 	}
+	if w.order != nil {
+		e.searchWithin(ctx, w, math.Inf(1))
+		w.release(b)
+	}
+	w.space.Release()
 }
 
 // searchWithin searches within a limit of steps. It reports false if the limit ended the search, which has found

@@ -86,14 +86,24 @@ func (b *Backend) jumpingWay(w *way) *way {
 
 // sharedOf returns what searches with a candidate space share while the graph and the staged batch stay.
 func (b *Backend) sharedOf(s *space.Space) *backtrack.Shared {
-	lists := &neighbors.Cache{Options: b.neighbors.Options}
-	lists.Load(0) // no epoch advances
+	lists, _ := b.spareLists.Get().(*neighbors.Cache)
+	if lists == nil {
+		lists = &neighbors.Cache{Options: b.neighbors.Options}
+		lists.Load(0) // no epoch advances
+	}
 	shared := &backtrack.Shared{Graph: b.g, Delta: b.delta, Filter: s, Neighbors: lists, Work: &b.work,
 		SortMemory: b.opt.GroupMemory, Options: b.shared.Options}
 	if b.opt.Profile != nil {
 		shared.Profile = b.opt.Profile.addSpace(s)
 	}
 	return shared
+}
+
+// release keeps memory of a way in which nobody searches any more.
+func (w *way) release(b *Backend) {
+	if w.shared != nil && w.shared.Neighbors.Spare() {
+		b.spareLists.Put(w.shared.Neighbors)
+	}
 }
 
 // searcher returns a worker's searcher. It ends with spare.

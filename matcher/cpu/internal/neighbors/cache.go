@@ -35,6 +35,22 @@ func (c *Cache) Drop() {
 	c.lists.now.Store(nil)
 }
 
+// mostSpare is the largest number of slots, and a hundredth of that of entries, of a cache whose memory is kept.
+const mostSpare = 1 << 12
+
+// Spare makes the cache of a search that has ended ready for another one, with no epochs. It reports false if there is
+// too much memory in it to be kept.
+func (c *Cache) Spare() bool {
+	t := c.lists.now.Load()
+	if t == nil || len(t.slots) > mostSpare || t.store.taken.Load() > 100*mostSpare {
+		return false
+	}
+	clear(t.slots)
+	t.used.Store(0)
+	t.store.empty()
+	return true
+}
+
 // Outdate outdates what a staged batch changes.
 func (c *Cache) Outdate(g *dyngraph.Graph, d *dyngraph.Delta, changed []candidates.Change, keys *program.ListKeys) {
 	if c.epochs.outdate(g, d, changed, keys, cmp.Or(c.Options.EpochAdvances, maxAdvances)) {

@@ -11,11 +11,12 @@ import (
 // a Position that another worker has read from an atomic word stays good as long as the store exists. A full store is
 // left to those who still read it, and another one is begun.
 type store struct {
-	size   int // of a chunk, in vertices, about
-	most   int64
-	taken  atomic.Int64 // vertices that the chunks have room for
-	next   atomic.Uint32
-	chunks [mostChunks]chunk
+	size    int // of a chunk, in vertices, about
+	most    int64
+	taken   atomic.Int64 // vertices that the chunks have room for
+	next    atomic.Uint32
+	emptied uint // how often
+	chunks  [mostChunks]chunk
 }
 
 // chunk is memory for vertices and for as many entries.
@@ -51,13 +52,22 @@ func (s *store) chunk(n int) (number uint32, c *chunk) {
 	if size < n {
 		size = n
 	}
-	if s.taken.Add(int64(size)) > s.most && i > 1 {
+	c = &s.chunks[i-1]
+	if size = max(size, len(c.nbr)); s.taken.Add(int64(size)) > s.most && i > 1 {
 		return 0, nil
 	}
-	c = &s.chunks[i-1]
-	c.nbr = make([]dyngraph.VertexID, size)
-	c.ent = make([]dyngraph.Entry, size)
+	if len(c.nbr) < size {
+		c.nbr = make([]dyngraph.VertexID, size)
+		c.ent = make([]dyngraph.Entry, size)
+	}
 	return i, c
+}
+
+// empty empties the store, which nobody reads. It keeps the memory.
+func (s *store) empty() {
+	s.taken.Store(0)
+	s.next.Store(0)
+	s.emptied++
 }
 
 // full reports whether a chunk was refused.
@@ -70,22 +80,23 @@ func (s *store) at(p Position) (c *chunk, from int) {
 
 // room is the unwritten part of a chunk that one worker writes to.
 type room struct {
-	of     *store
-	number uint32
-	chunk  *chunk
-	used   int
+	of      *store
+	emptied uint // as the store was
+	number  uint32
+	chunk   *chunk
+	used    int
 }
 
 // reserve makes room for n vertices in a store; false if the store is full.
 func (r *room) reserve(of *store, n int) bool {
-	if r.of == of && r.used+n <= len(r.chunk.nbr) {
+	if r.of == of && r.emptied == of.emptied && r.used+n <= len(r.chunk.nbr) {
 		return true
 	}
 	number, c := of.chunk(n)
 	if c == nil {
 		return false
 	}
-	*r = room{of: of, number: number, chunk: c}
+	*r = room{of: of, emptied: of.emptied, number: number, chunk: c}
 	return true
 }
 

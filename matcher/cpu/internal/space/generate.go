@@ -40,7 +40,10 @@ type candidate struct {
 // generate sets the bits that semi-joins begin with, and what is dirty.
 func (m *maker) generate() bool {
 	n, size := len(m.plan.Query.Vertices), int(m.g.IDBound())
-	m.bits, m.isDirty = make([]uint64, size), make([]uint64, (size+63)/64)
+	if len(m.room) < size {
+		m.room, m.isDirty = make([]uint64, size), make([]uint64, (size+63)/64)
+	}
+	m.bits = m.room[:size]
 	g := &generator{maker: m, view: m.g.View(dyngraph.New), needs: degreesOf(m.plan), most: make([]int, n),
 		joins: joinsOf(m.plan), fits: fitsOf(m.plan, m.g.Labels()), of: make([][]dyngraph.VertexID, n)}
 	rarest := 0

@@ -2,7 +2,6 @@ package space
 
 import (
 	"slices"
-	"sync"
 
 	"motifd/dyngraph"
 )
@@ -22,23 +21,12 @@ type keptNeighbors struct {
 	last    dyngraph.VertexID
 }
 
-// keptMemory has *keptNeighbors: most spaces take less time than it takes to make such memory.
-var keptMemory sync.Pool
-
-// keep begins to keep the neighbours of vertices with ids below a bound. It ends with release.
+// keep begins to keep the neighbours of vertices with ids below a bound.
 func (n *keptNeighbors) keep(bound int) {
-	old, _ := keptMemory.Get().(*keptNeighbors)
-	if old == nil {
-		old = new(keptNeighbors)
+	if len(n.at) < bound {
+		n.at = make([]uint32, bound)
 	}
-	*n = keptNeighbors{at: slices.Grow(old.at[:0], bound)[:bound], ends: old.ends[:0], entries: old.entries[:0],
-		most: n.most}
-	clear(n.at)
-}
-
-func (n *keptNeighbors) release() {
-	keptMemory.Put(&keptNeighbors{at: n.at, ends: n.ends, entries: n.entries})
-	*n = keptNeighbors{}
+	n.ends, n.entries, n.kept = n.ends[:0], n.entries[:0], 0
 }
 
 // neighbors returns the neighbours of a vertex along edges of a kind, the i-th one, that had a candidate bit when they

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+	"sync"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -29,7 +30,7 @@ type Space struct {
 	// of them reads at most.
 	Rough bool
 	Round int
-	maker *maker // of a rough one
+	maker *maker
 
 	// Candidates are the numbers of data vertices by pattern vertex. Pairs are by pattern edge the numbers of pairs of
 	// candidates that data edges join which the pattern edge admits alone; nil in a rough one.
@@ -89,10 +90,16 @@ func (s *Space) Roots(u int) []dyngraph.VertexID {
 // IsEmpty reports whether some pattern vertex has no candidate: there are no matches then.
 func (s *Space) IsEmpty() bool { return slices.Contains(s.Candidates, 0) }
 
+// makers has *makers that are not in use. Most spaces take less time than it takes to make their memory: of those that
+// are released all but this memory is zero.
+var makers sync.Pool
+
 // maker makes a space.
 type maker struct {
 	*Space
 	g             *dyngraph.Graph
+	room          []uint64            // of bits
+	list          []dyngraph.VertexID // room of vertices
 	kinds         []kind
 	dirty         []dyngraph.VertexID // their semi-joins are to be made again
 	isDirty       []uint64            // the same, by data vertex, 64 to a word
@@ -128,7 +135,12 @@ type Limits struct {
 // Make makes the space of a plan that the filter serves. It returns nil when stop, which is asked now and then, is
 // true.
 func Make(g *dyngraph.Graph, f *candidates.Filter, p *matcher.Plan, limits Limits, stop func() bool) *Space {
-	m := &maker{Space: &Space{Filter: f, plan: p}, g: g, kinds: kindsOf(p, f), reads: limits.Reads, stop: stop}
+	m, _ := makers.Get().(*maker)
+	if m == nil {
+		m = new(maker)
+	}
+	m.Space = &Space{Filter: f, plan: p, maker: m, vertices: m.list}
+	m.g, m.kinds, m.reads, m.stop = g, kindsOf(p, f), limits.Reads, stop
 	m.neighborsKept.most = cmp.Or(limits.Neighbors, mostKept)
 	if !m.generate() {
 		return nil
@@ -139,14 +151,44 @@ func Make(g *dyngraph.Graph, f *candidates.Filter, p *matcher.Plan, limits Limit
 	if !m.count() {
 		return nil
 	}
-	m.maker = m
 	return m.Space
 }
+
+// Release keeps the memory of a space, which must not be used afterwards.
+func (s *Space) Release() {
+	m := s.maker
+	m.clear()
+	m.list, m.dirty = m.vertices[:0], m.dirty[:0]
+	m.Space, m.g, m.kinds, m.stop, m.left = nil, nil, nil, nil, 0
+	makers.Put(m)
+}
+
+// clear clears the memory: most spaces have few of the data vertices.
+func (m *maker) clear() {
+	n := &m.neighborsKept
+	if fewOf*len(m.vertices) > len(m.room) {
+		clear(m.room)
+		clear(m.isDirty)
+		clear(n.at)
+		return
+	}
+	for _, v := range m.vertices {
+		m.room[v] = 0
+		m.unmark(v)
+		if n.at != nil {
+			n.at[v] = 0
+		}
+	}
+}
+
+// fewOf is the least factor by which a space has fewer data vertices than the graph for them to be cleared one by one.
+const fewOf = 16
 
 // Refine makes a space of a rough one, which must not be used afterwards. It returns nil when stop is true.
 func (s *Space) Refine(stop func() bool) *Space {
 	m := s.maker
-	m.stop, m.Space = stop, &Space{Filter: s.Filter, plan: s.plan, bits: s.bits, vertices: s.vertices, Round: s.Round}
+	m.stop, m.Space = stop, &Space{Filter: s.Filter, plan: s.plan, bits: s.bits, vertices: s.vertices, Round: s.Round,
+		maker: m}
 	return m.refine()
 }
 
@@ -154,7 +196,6 @@ func (s *Space) Refine(stop func() bool) *Space {
 func (m *maker) refine() *Space {
 	m.left = cmp.Or(m.reads, leastReads+rounds*m.Round)
 	m.neighborsKept.keep(len(m.bits))
-	defer m.neighborsKept.release()
 	if !m.join() || !m.sum() {
 		return nil
 	}
