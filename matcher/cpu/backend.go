@@ -97,6 +97,7 @@ type Backend struct {
 	oneByOnes   bool           // tests: no pattern is made ready for counting
 	spaces      bool           // tests: each plan that may have a kept space has one from the start
 	sumsFirst   bool           // tests: no count of a whole graph begins by enumeration
+	neverBegins bool           // tests: no search of a whole graph begins without a space
 	firstTurn   uint64         // tests: the constant; 0 as it is
 	limits      space.Limits   // of spaces; changed in tests
 	keepsAll    bool           // tests: no kept space is refused
@@ -107,6 +108,9 @@ type Backend struct {
 	index     *labeladj.Index
 	counts    bool                // some plan is counted in every batch
 	wildcards []labeladj.Wildcard // of plans that are counted, or were once; index has them
+
+	signatures space.Signatures // of the graph as it is
+	begins     uint64           // see begin
 
 	changes space.Changes // for kept spaces
 	kept    int           // plans that have one
@@ -200,6 +204,7 @@ func (b *Backend) Load(g *dyngraph.Graph) error {
 	b.filter.Load(g)
 	b.plans, b.columns, b.anchors = map[*matcher.Plan]*compiled{}, new(program.ListKeys), matcher.Anchors[anchorOrder]{}
 	b.index, b.wildcards = nil, nil
+	b.signatures, b.begins = space.Signatures{}, mostBegin/2
 	b.changes, b.kept = space.Changes{}, 0
 	b.neighbors.Load(int(g.IDBound()))
 	b.neighbors.Keys, b.neighbors.Workers = b.columns, b.opt.Threads
@@ -300,7 +305,7 @@ func (b *Backend) Stage(d *dyngraph.Delta) error {
 	if d.NewTriples {
 		woken = b.wake()
 	}
-	b.delta, b.shared.Delta = d, d
+	b.delta, b.shared.Delta, b.signatures = d, d, space.Signatures{}
 	b.phase += 2
 	if b.index != nil && !b.counts && len(d.Touched) > 0 {
 		b.index = nil // of a graph that is no more
@@ -351,7 +356,7 @@ func (b *Backend) end(committed bool) {
 		b.endViews(committed)
 		b.noteChanges(func(d *dyngraph.Delta) { b.changes.EndBatch(d, b.filter.Changed(), committed) })
 		b.outdate()
-		b.delta, b.shared.Delta = nil, nil
+		b.delta, b.shared.Delta, b.signatures = nil, nil, space.Signatures{}
 	}
 }
 

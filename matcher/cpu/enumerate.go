@@ -88,6 +88,7 @@ type enumeration struct {
 	// embeddings tells that a count is of embeddings, not of subgraphs.
 	embeddings bool
 	usedUp     func() // called when the allowance is used up; may be nil
+	brief      uint64 // steps that are allowed, if they are fewer than work.PollEvery; else 0
 
 	stop   atomic.Bool
 	budget *matcher.Budget
@@ -106,6 +107,10 @@ type enumeration struct {
 // search that is given up has found nothing; its steps are reported all the same, and count for the budget.
 func (e *enumeration) search(ctx context.Context) {
 	b := e.b
+	if e.begin(ctx) {
+		return
+	}
+	defer e.learn(e.result.Steps)
 	w := b.wayOf(e.c, e.want, nil, &e.stop, &e.result)
 	if w != nil && w.space.Rough && w.order != nil {
 		done := e.searchWithin(ctx, w, float64(b.trialOf(e.c.plan, 3*w.space.Round)))
@@ -210,6 +215,8 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 			}()
 		}
 		s.Out, s.Allowance = st, allowed
+		s.Steps = -e.brief % work.PollEvery // so that it polls when it has made as many
+		begun := s.Steps
 		s.Measure(&e.meter)
 		e.capped.cut.Measure(&s.Search)
 		if s.Stopped {
@@ -264,7 +271,7 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 		}
 		e.all.Join(rows)
 		e.result.Count = e.result.Count.Add(total).Add(s.Counted())
-		e.result.Steps += s.Steps
+		e.result.Steps += s.Steps - begun
 		e.result.SearchNS += took
 		if s.Witness != nil && e.result.Witness == nil {
 			e.result.Witness, e.result.Count = s.Witness, matcher.CountOf(1)

@@ -27,7 +27,7 @@ func TestProfile(t *testing.T) {
 		threads, spacious := 1+rng.IntN(2), rng.IntN(2) == 0
 		make := func(p *Profile) *Backend {
 			b := New(Options{Threads: threads, TempFiles: tempfile.In(t.TempDir()), Profile: p})
-			b.spaces, b.work.ShareEvery = spacious, 1
+			b.spaces, b.work.ShareEvery, b.neverBegins = spacious, 1, true // what is given up is in the profile, too
 			return b
 		}
 		profile := new(Profile)

@@ -29,7 +29,7 @@ func TestSpaceAgainstReference(t *testing.T) {
 		fast := New(Options{Threads: 1 + rng.IntN(3), TempFiles: tempfile.In(t.TempDir())})
 		fast.sumsFirst, fast.oneByOnes, fast.work.ShareEvery = rng.IntN(2) == 0, rng.IntN(4) == 0, 1
 		fast.limits = space.Limits{Round: rng.IntN(2), Reads: rng.IntN(2) * (1 + rng.IntN(20)), Neighbors: rng.IntN(30)}
-		fast.trials = rng.Uint64N(2)
+		fast.trials, fast.neverBegins = rng.Uint64N(2), rng.IntN(2) == 0
 		fast.shared.Options.CanonicalFirst, fast.shared.Options.ValueOrderLeast = rng.IntN(4) == 0, rng.IntN(2)
 		var planner matcher.Planner = plan.New()
 		whole := rng.IntN(2) == 0
@@ -127,6 +127,7 @@ func TestWalksAgainstTextbook(t *testing.T) {
 		}
 		x := newBench(t, us, q, Options{Threads: 1 + rng.IntN(2), TempFiles: tempfile.In(t.TempDir())})
 		x.b.firstTurn = rng.Uint64N(2) // 1: counts that take some time have turns of every way
+		x.b.neverBegins = rng.IntN(2) == 0
 		for _, kind := range []matcher.Want{matcher.WantCount, matcher.WantRows} {
 			for _, x.b.sumsFirst = range []bool{false, true} {
 				n := uint64(0)

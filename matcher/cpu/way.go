@@ -41,6 +41,11 @@ func (b *Backend) wayOf(c *compiled, want matcher.Want, rough *space.Space, stop
 	if s == nil {
 		return nil
 	}
+	return b.wayIn(s, c, want)
+}
+
+// wayIn returns the way of a search by enumeration in a candidate space.
+func (b *Backend) wayIn(s *space.Space, c *compiled, want matcher.Want) *way {
 	w := &way{space: s}
 	if s.IsEmpty() {
 		return w

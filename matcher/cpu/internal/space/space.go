@@ -23,7 +23,8 @@ type Space struct {
 	same     []int // by pattern vertex: the first one with the same candidates
 	// common has, by pattern vertex, those that some data vertex is a candidate of with it.
 	common []uint64
-	kept   *Kept // has the bits, or nil
+	kept   *Kept             // has the bits, or nil
+	tests  []candidates.Test // of signatures, by pattern vertex, or nil
 	orders *orderer
 
 	// Rough tells that semi-joins are not made yet: Refine makes them. Round is how many entries of the graph one round
@@ -60,6 +61,9 @@ func (s *Space) Class(_ *matcher.Plan, v int) int { return s.same[v] }
 
 // Test implements candidates.Source.
 func (s *Space) Test(_ *matcher.Plan, v int) candidates.Test {
+	if s.tests != nil {
+		return s.tests[v]
+	}
 	bit := uint64(1) << s.same[v]
 	if s.kept != nil {
 		bit <<= KeptRounds % 2 * perRound
@@ -79,6 +83,14 @@ func (s *Space) EdgeTest(_ *matcher.Plan, e int) *truths.Test { return s.Filter.
 // Roots returns the candidates of a pattern vertex.
 func (s *Space) Roots(u int) []dyngraph.VertexID {
 	roots := make([]dyngraph.VertexID, 0, s.Candidates[u])
+	if s.tests != nil {
+		s.Filter.Each(s.plan, u, func(v dyngraph.VertexID) {
+			if s.tests[u].Of(s.bits[v:]) {
+				roots = append(roots, v)
+			}
+		})
+		return roots
+	}
 	for _, v := range s.vertices {
 		if s.bits[v]>>u&1 != 0 {
 			roots = append(roots, v)
