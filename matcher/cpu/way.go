@@ -33,7 +33,7 @@ func (b *Backend) wayOf(c *compiled, want matcher.Want, rough *space.Space, stop
 	if rough != nil {
 		s = rough.Refine(stop.Load)
 	} else {
-		s = space.Make(b.g, b.filter, c.plan, b.limits, stop.Load)
+		s = space.Make(b.g, b.filter, c.plan, &b.signatures, b.limits, stop.Load)
 	}
 	made := b.work.Now()
 	took.FilterNS += made - began
@@ -55,7 +55,7 @@ func (b *Backend) wayIn(s *space.Space, c *compiled, want matcher.Want) *way {
 		order = s.Order()
 	}
 	symmetric := want == matcher.WantCount || p.Query.Unit == matcher.Subgraphs
-	w.order = program.Compile(p, &order, s, new(program.ListKeys), symmetric)
+	w.order = program.Compile(p, &order, s, &program.ListKeys{Still: true}, symmetric)
 	w.canonical = func() *program.CanonicalOrder {
 		return program.CompileCanonical(p, s, &matcher.Order{Edge: -1, Steps: []matcher.Step{{}}}, 1)
 	}

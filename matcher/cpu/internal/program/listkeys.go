@@ -10,22 +10,51 @@ import (
 // ListKeys numbers the keys by which neighbor lists and suffixes are cached, for all orders of a backend. It
 // knows which lists a candidate bit or an edge can be in, so that only these are outdated by a change.
 type ListKeys struct {
-	numbers     map[ListKey]int
-	Readers     [][]ListReader // by class: the lists that its candidate bits decide
-	AnyNeighbor bool           // some lists hold neighbors of any label
+	// Still tells that no list outlives the search, which has one order: it need not be known what a change is in.
+	Still bool
+
+	few         []ListKey       // that were numbered first, up to mostFew: they are found without hashing
+	numbers     map[ListKey]int // the others
+	Readers     [][]ListReader  // by class: the lists that its candidate bits decide
+	AnyNeighbor bool            // some lists hold neighbors of any label
 	suffixes    map[suffixKey]uint32
 	tails       map[string]uint32
 	mayRead     [64]uint64 // bitmap by readerHash
 }
 
 // Len returns how many list keys have numbers.
-func (c *ListKeys) Len() int { return len(c.numbers) }
+func (c *ListKeys) Len() int { return len(c.few) + len(c.numbers) }
+
+// mostFew is the number of keys that are compared one by one.
+const mostFew = 32
+
+// number returns the number of a key.
+func (c *ListKeys) number(key *ListKey) int {
+	for i := range c.few {
+		if c.few[i] == *key {
+			return i
+		}
+	}
+	if len(c.few) < mostFew {
+		c.few = append(c.few, *key)
+		return len(c.few) - 1
+	}
+	at, ok := c.numbers[*key]
+	if !ok {
+		if c.numbers == nil {
+			c.numbers = map[ListKey]int{}
+		}
+		at = c.Len()
+		c.numbers[*key] = at
+	}
+	return at
+}
 
 // Number returns the number and the epoch key of a list key. The lists belong to vertices with the label reader and
 // hold neighbors with the label nbr, of any of the classes.
 func (c *ListKeys) Number(key ListKey, reader, nbr dyngraph.LabelID, classes ...int) (int, EpochKey) {
-	if c.numbers == nil {
-		c.numbers = map[ListKey]int{}
+	if c.Still {
+		return c.number(&key), EpochKey{}
 	}
 	// Epochs know single labels and any label: lists of alternatives are outdated as those of any label.
 	if matcher.SeveralLabels(reader) {
@@ -34,11 +63,7 @@ func (c *ListKeys) Number(key ListKey, reader, nbr dyngraph.LabelID, classes ...
 	if matcher.SeveralLabels(nbr) {
 		nbr = matcher.AnyLabel
 	}
-	at, ok := c.numbers[key]
-	if !ok {
-		at = len(c.numbers)
-		c.numbers[key] = at
-	}
+	at := c.number(&key)
 	l := EpochKey{LabelEpoch(nbr), ListEpoch(at)}
 	c.AnyNeighbor = c.AnyNeighbor || nbr == matcher.AnyLabel
 	for _, class := range classes {

@@ -28,14 +28,8 @@ func (c *ListKeys) tailOf(o *Order) (t *Tail) {
 	if t == nil {
 		return nil
 	}
-	within, key := *o, fmt.Sprint(len(o.Forms), t.Apart-t.From)
+	within := *o
 	within.Steps = slices.Clone(o.Steps)
-	place := func(k int) int { // in the tail
-		if k == t.Root {
-			return -1
-		}
-		return k - t.From
-	}
 	for i := t.From; i < len(within.Steps); i++ {
 		st := &within.Steps[i]
 		st.MustDiffer = slices.DeleteFunc(slices.Clone(st.MustDiffer), func(k int) bool {
@@ -45,6 +39,35 @@ func (c *ListKeys) tailOf(o *Order) (t *Tail) {
 			}
 			return other
 		})
+	}
+	if t.Order = &within; c.Still {
+		return t
+	}
+	key := t.key(len(o.Forms))
+	if c.tails == nil {
+		c.tails = map[string]uint32{}
+	}
+	number, ok := c.tails[key]
+	if !ok {
+		number = uint32(len(c.tails))
+		c.tails[key] = number
+	}
+	t.Number = number
+	return t
+}
+
+// key returns a text that tails have in common which have the same images at the same image of the root, as often as a
+// number of forms.
+func (t *Tail) key(forms int) string {
+	place := func(k int) int { // in the tail
+		if k == t.Root {
+			return -1
+		}
+		return k - t.From
+	}
+	key := fmt.Sprint(forms, t.Apart-t.From)
+	for i := t.From; i < len(t.Order.Steps); i++ {
+		st := &t.Order.Steps[i]
 		key += ";"
 		for _, b := range st.Back {
 			key += fmt.Sprint(" ", b.ListKey, place(b.Step), b.Shares)
@@ -56,17 +79,7 @@ func (c *ListKeys) tailOf(o *Order) (t *Tail) {
 			key += fmt.Sprint(" <", place(l.Step), l.Greater)
 		}
 	}
-	t.Order = &within
-	if c.tails == nil {
-		c.tails = map[string]uint32{}
-	}
-	number, ok := c.tails[key]
-	if !ok {
-		number = uint32(len(c.tails))
-		c.tails[key] = number
-	}
-	t.Number = number
-	return t
+	return key
 }
 
 // tailFrom returns the root of the steps from one on, and the one of them that must differ from others before; false if

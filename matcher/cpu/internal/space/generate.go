@@ -19,8 +19,10 @@ const narrows = 4
 // vertex before has many candidates, the neighbour's are found by label.
 type generator struct {
 	*maker
-	view   dyngraph.View
+	signs  []uint64              // Signatures
 	needs  []degrees             // by pattern vertex
+	least  []uint64              // by pattern vertex: what of these a signature tells
+	more   uint64                // the pattern vertices of which more is asked than that
 	most   []int                 // by pattern vertex: how many data vertices have its label
 	joins  []uint64              // by pattern vertex: its neighbours
 	fits   []uint64              // by data label: the pattern vertices whose labels it fits
@@ -38,16 +40,22 @@ type candidate struct {
 }
 
 // generate sets the bits that semi-joins begin with, and what is dirty.
-func (m *maker) generate() bool {
+func (m *maker) generate(of *Signatures) bool {
 	n, size := len(m.plan.Query.Vertices), int(m.g.IDBound())
 	if len(m.room) < size {
 		m.room, m.isDirty = make([]uint64, size), make([]uint64, (size+63)/64)
 	}
 	m.bits = m.room[:size]
-	g := &generator{maker: m, view: m.g.View(dyngraph.New), needs: degreesOf(m.plan), most: make([]int, n),
+	g := &generator{maker: m, signs: of.of(m.g), needs: degreesOf(m.plan), most: make([]int, n), least: make([]uint64, n),
 		joins: joinsOf(m.plan), fits: fitsOf(m.plan, m.g.Labels()), of: make([][]dyngraph.VertexID, n)}
-	rarest := 0
+	rarest, hasBits := 0, m.plan.ForBatches() || m.Filter.Whole
 	for u := range n {
+		need := &g.needs[u]
+		g.least[u] = signature(0, need.out, need.in)
+		if need.out > counted || need.in > counted || need.all > need.out+need.in || hasBits ||
+			m.VertexTest(m.plan, u) != nil {
+			g.more |= 1 << u
+		}
 		if g.most[u] = m.Filter.AtMost(m.plan, u); g.most[u] < g.most[rarest] {
 			rarest = u
 		}
@@ -118,7 +126,7 @@ func (g *generator) next() int {
 // byLabel makes the candidates of a pattern vertex of all data vertices of its label.
 func (g *generator) byLabel(u int) {
 	g.Filter.Each(g.plan, u, func(v dyngraph.VertexID) {
-		if g.needs[u].satisfiedBy(g.g, v) {
+		if s := g.signs[v]; s&g.least[u] == g.least[u] && g.needs[u].satisfiedBy(g.g, v) {
 			g.enter(v, u)
 		}
 	})
@@ -170,9 +178,10 @@ func (g *generator) explore(v dyngraph.VertexID, u int, around uint64) bool {
 			for _, w := range nbrs {
 				has := g.bits[w]
 				seen |= has
-				for r := wanted & g.fits[g.view.Label(w)] &^ has; r != 0; r &= r - 1 {
+				sign := g.signs[w]
+				for r := wanted & g.fits[uint32(sign)] &^ has; r != 0; r &= r - 1 {
 					t := bits.TrailingZeros64(r)
-					if g.needs[t].satisfiedBy(g.g, w) && g.Filter.MayFit(g.plan, t, w) {
+					if sign&g.least[t] == g.least[t] && (g.more>>t&1 == 0 || g.mayFit(t, w)) {
 						seen |= 1 << t
 						g.found = append(g.found, candidate{w, t})
 					}
@@ -184,6 +193,12 @@ func (g *generator) explore(v dyngraph.VertexID, u int, around uint64) bool {
 		}
 	}
 	return true
+}
+
+// mayFit reports whether a data vertex, whose label and signature fit a pattern vertex, has enough edges and meets the
+// conditions on it alone.
+func (g *generator) mayFit(u int, v dyngraph.VertexID) bool {
+	return g.needs[u].satisfiedBy(g.g, v) && g.Filter.MayFit(g.plan, u, v)
 }
 
 // fitsOf returns, by data label of a number of them, the pattern vertices whose labels it fits.

@@ -45,7 +45,7 @@ func (s *Signatures) of(g *dyngraph.Graph) []uint64 {
 // candidates of a pattern vertex. It returns nil where more is asked about a vertex, or a label has alternatives.
 func Begin(g *dyngraph.Graph, f *candidates.Filter, p *matcher.Plan, of *Signatures) *Space {
 	n, needs := len(p.Query.Vertices), degreesOf(p)
-	s := &Space{Filter: f, plan: p, bits: of.of(g), Narrowed: p, Rough: true, same: make([]int, n),
+	s := &Space{Filter: f, plan: p, Narrowed: p, Rough: true, same: make([]int, n),
 		Candidates: make([]int, n), tests: make([]candidates.Test, n)}
 	for u, l := range p.VertexLabels {
 		if f.VertexTest(p, u) != nil || l != matcher.AnyLabel && matcher.SeveralLabels(l) {
@@ -59,5 +59,6 @@ func Begin(g *dyngraph.Graph, f *candidates.Filter, p *matcher.Plan, of *Signatu
 		s.same[u] = slices.Index(s.tests, *t)
 		s.Candidates[u] = f.AtMost(p, u)
 	}
+	s.bits = of.of(g)
 	return s
 }

@@ -146,7 +146,8 @@ type Limits struct {
 
 // Make makes the space of a plan that the filter serves. It returns nil when stop, which is asked now and then, is
 // true.
-func Make(g *dyngraph.Graph, f *candidates.Filter, p *matcher.Plan, limits Limits, stop func() bool) *Space {
+func Make(g *dyngraph.Graph, f *candidates.Filter, p *matcher.Plan, of *Signatures, limits Limits,
+	stop func() bool) *Space {
 	m, _ := makers.Get().(*maker)
 	if m == nil {
 		m = new(maker)
@@ -154,7 +155,7 @@ func Make(g *dyngraph.Graph, f *candidates.Filter, p *matcher.Plan, limits Limit
 	m.Space = &Space{Filter: f, plan: p, maker: m, vertices: m.list}
 	m.g, m.kinds, m.reads, m.stop = g, kindsOf(p, f), limits.Reads, stop
 	m.neighborsKept.most = cmp.Or(limits.Neighbors, mostKept)
-	if !m.generate() {
+	if !m.generate(of) {
 		return nil
 	}
 	if m.Rough = limits.Round > 0 && m.Round > limits.Round; !m.Rough {
