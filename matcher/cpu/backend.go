@@ -110,7 +110,7 @@ type Backend struct {
 	wildcards []labeladj.Wildcard // of plans that are counted, or were once; index has them
 
 	signatures space.Signatures // of the graph as it is
-	begins     uint64           // see begin
+	outlook    outlook          // of searches of whole graphs
 
 	changes space.Changes // for kept spaces
 	kept    int           // plans that have one
@@ -204,7 +204,7 @@ func (b *Backend) Load(g *dyngraph.Graph) error {
 	b.filter.Load(g)
 	b.plans, b.columns, b.anchors = map[*matcher.Plan]*compiled{}, new(program.ListKeys), matcher.Anchors[anchorOrder]{}
 	b.index, b.wildcards = nil, nil
-	b.signatures, b.begins = space.Signatures{}, mostBegin/2
+	b.signatures, b.outlook = space.Signatures{}, good
 	b.changes, b.kept = space.Changes{}, 0
 	b.neighbors.Load(int(g.IDBound()))
 	b.neighbors.Keys, b.neighbors.Workers = b.columns, b.opt.Threads

@@ -7,21 +7,37 @@ import (
 )
 
 // A search of a whole graph begins without a candidate space, which often takes longer to make than the search. It is
-// given up after some steps. How many are worth trying is learnt: whether searches end in so few depends on the graph
-// and its labels more than on the pattern.
+// given up after some steps. Whether that is worth trying is foretold by the searches before, as processors foretell
+// branches: it depends on the graph and its labels more than on the pattern.
 const (
-	// mostBegin is the greatest number of these steps. They take less than a tenth of a millisecond.
-	mostBegin = 1 << 11
-	// leastBegin is the least number: fewer are not worth preparing the search.
-	leastBegin = 1 << 8
+	// beginSteps is the number of these steps. They take less than a tenth of a millisecond.
+	beginSteps = 1 << 11
+	// fewWithSpace is the number of steps with a candidate space up to which a search might have ended without one.
+	fewWithSpace = beginSteps / 2
 )
 
-// begin searches without a candidate space. It reports whether the search is done: if not, it has found nothing.
-func (e *enumeration) begin(ctx context.Context) bool {
-	b := e.b
-	if b.begins < leastBegin || b.neverBegins || b.sumsFirst {
-		return false
+// outlook foretells whether searches end without a candidate space: those that it is told of count one up or down.
+type outlook int
+
+const (
+	worst outlook = iota
+	bad
+	good // searches begin without a candidate space from here on
+	best
+)
+
+// tell takes note of a search.
+func (o *outlook) tell(ends bool) {
+	if ends {
+		*o = min(*o+1, best)
+	} else {
+		*o = max(*o-1, worst)
 	}
+}
+
+// begin searches without a candidate space. It reports whether the search is done: if not, it has found nothing.
+func (e *enumeration) begin(ctx context.Context) (done bool) {
+	b := e.b
 	s := space.Begin(b.g, b.filter, e.c.plan, &b.signatures)
 	if s == nil {
 		return false
@@ -32,21 +48,10 @@ func (e *enumeration) begin(ctx context.Context) bool {
 	if w.order == nil {
 		return true
 	}
-	e.brief = b.begins
-	done := e.turn(ctx, w, float64(e.brief-1))
+	e.brief = beginSteps
+	done = e.turn(ctx, w, beginSteps-1)
 	e.brief = 0
-	if w.release(b); done {
-		b.begins = mostBegin
-	} else {
-		b.begins /= 2
-	}
+	w.release(b)
+	b.outlook.tell(done)
 	return done
-}
-
-// learn takes note of a search with a candidate space, where none begins without. One with few steps might have ended
-// without, too. before are the steps that were made before it.
-func (e *enumeration) learn(before uint64) {
-	if b := e.b; b.begins < leastBegin && e.result.Steps-before < leastBegin {
-		b.begins = leastBegin
-	}
 }

@@ -107,10 +107,12 @@ type enumeration struct {
 // search that is given up has found nothing; its steps are reported all the same, and count for the budget.
 func (e *enumeration) search(ctx context.Context) {
 	b := e.b
-	if e.begin(ctx) {
+	switch begins := b.outlook >= good && !b.neverBegins && !b.sumsFirst; {
+	case !begins:
+		defer func() { b.outlook.tell(e.result.Steps <= fewWithSpace) }()
+	case e.begin(ctx):
 		return
 	}
-	defer e.learn(e.result.Steps)
 	w := b.wayOf(e.c, e.want, nil, &e.stop, &e.result)
 	if w != nil && w.space.Rough && w.order != nil {
 		done := e.searchWithin(ctx, w, float64(b.trialOf(e.c.plan, 3*w.space.Round)))

@@ -38,7 +38,8 @@ func TestSpaceIsTheFixedPoint(t *testing.T) {
 				before := n.size()
 				for n.step() {
 				}
-				s := space.Make(b.g, b.filter, p, new(space.Signatures), space.Limits{Neighbors: rng.IntN(40)}, func() bool { return false })
+				s := space.Make(b.g, b.filter, p, new(space.Signatures),
+					space.Limits{Neighbors: rng.IntN(40)}, func() bool { return false })
 				if s.IsEmpty() {
 					require.Zero(t, n.size())
 					empty++

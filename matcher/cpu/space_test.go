@@ -54,7 +54,8 @@ func TestSpaceAgainstReference(t *testing.T) {
 				if fast.filter.Dormant(p) {
 					continue
 				}
-				s := space.Make(fast.g, fast.filter, p, new(space.Signatures), space.Limits{}, func() bool { return false })
+				s := space.Make(fast.g, fast.filter, p, new(space.Signatures), space.Limits{},
+					func() bool { return false })
 				for v, n := range s.Candidates {
 					if !whole && n < fast.filter.Fit(p, v) {
 						fewer++

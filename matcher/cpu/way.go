@@ -98,7 +98,11 @@ func (b *Backend) sharedOf(s *space.Space) *backtrack.Shared {
 	}
 	shared := &backtrack.Shared{Graph: b.g, Delta: b.delta, Filter: s, Neighbors: lists, Work: &b.work,
 		SortMemory: b.opt.GroupMemory, Options: b.shared.Options}
-	if b.opt.Profile != nil {
+	switch {
+	case b.opt.Profile == nil:
+	case s.Bare:
+		shared.Profile = &b.opt.Profile.shared
+	default:
 		shared.Profile = b.opt.Profile.addSpace(s)
 	}
 	return shared

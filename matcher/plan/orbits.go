@@ -38,7 +38,7 @@ type sided struct {
 
 // kind describes an element of a pattern: its form, labels and conditions. Equal kinds have equal numbers, from 1 on.
 type kind struct {
-	of     byte   // 'v': vertex, 'a': of alternatives; 'o', 'i', 'e': edge out, in, in either direction; 'p': parallel edges
+	of     byte   // 'v': vertex; 'a': of alternatives; 'o', 'i', 'e': edge out, in, either way; 'p': parallel edges
 	labels string // matcher's key of labels; the label of a vertex; of parallel edges the numbers of their kinds
 	mark   string // the conditions on it
 }

@@ -46,8 +46,9 @@ func (m *maker) generate(of *Signatures) bool {
 		m.room, m.isDirty = make([]uint64, size), make([]uint64, (size+63)/64)
 	}
 	m.bits = m.room[:size]
-	g := &generator{maker: m, signs: of.of(m.g), needs: degreesOf(m.plan), most: make([]int, n), least: make([]uint64, n),
-		joins: joinsOf(m.plan), fits: fitsOf(m.plan, m.g.Labels()), of: make([][]dyngraph.VertexID, n)}
+	g := &generator{maker: m, signs: of.of(m.g), needs: degreesOf(m.plan), least: make([]uint64, n),
+		most: make([]int, n), joins: joinsOf(m.plan), fits: fitsOf(m.plan, m.g.Labels()),
+		of: make([][]dyngraph.VertexID, n)}
 	rarest, hasBits := 0, m.plan.ForBatches() || m.Filter.Whole
 	for u := range n {
 		need := &g.needs[u]

@@ -45,7 +45,7 @@ func (s *Signatures) of(g *dyngraph.Graph) []uint64 {
 // candidates of a pattern vertex. It returns nil where more is asked about a vertex, or a label has alternatives.
 func Begin(g *dyngraph.Graph, f *candidates.Filter, p *matcher.Plan, of *Signatures) *Space {
 	n, needs := len(p.Query.Vertices), degreesOf(p)
-	s := &Space{Filter: f, plan: p, Narrowed: p, Rough: true, same: make([]int, n),
+	s := &Space{Filter: f, plan: p, Narrowed: p, Bare: true, Rough: true, same: make([]int, n),
 		Candidates: make([]int, n), tests: make([]candidates.Test, n)}
 	for u, l := range p.VertexLabels {
 		if f.VertexTest(p, u) != nil || l != matcher.AnyLabel && matcher.SeveralLabels(l) {

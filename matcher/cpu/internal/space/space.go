@@ -27,6 +27,8 @@ type Space struct {
 	tests  []candidates.Test // of signatures, by pattern vertex, or nil
 	orders *orderer
 
+	// Bare tells that it has no bits: signatures tell its candidates.
+	Bare bool
 	// Rough tells that semi-joins are not made yet: Refine makes them. Round is how many entries of the graph one round
 	// of them reads at most.
 	Rough bool
