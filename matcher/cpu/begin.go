@@ -4,17 +4,15 @@ import (
 	"context"
 
 	"motifd/matcher/cpu/internal/space"
+	"motifd/matcher/cpu/internal/work"
 )
 
 // A search of a whole graph begins without a candidate space, which often takes longer to make than the search. It is
-// given up after some steps. Whether that is worth trying is foretold by the searches before, as processors foretell
-// branches: it depends on the graph and its labels more than on the pattern.
-const (
-	// beginSteps is the number of these steps. They take less than a tenth of a millisecond.
-	beginSteps = 1 << 11
-	// fewWithSpace is the number of steps with a candidate space up to which a search might have ended without one.
-	fewWithSpace = beginSteps / 2
-)
+// given up when it first polls, after 0.1 to 0.2 milliseconds. Whether that is worth trying is foretold by the searches
+// before, as processors foretell branches: it depends on the graph and its labels more than on the pattern.
+
+// fewWithSpace is the number of steps with a candidate space up to which a search might have ended without one.
+const fewWithSpace = work.PollEvery / 4
 
 // outlook foretells whether searches end without a candidate space: those that it is told of count one up or down.
 type outlook int
@@ -48,9 +46,7 @@ func (e *enumeration) begin(ctx context.Context) (done bool) {
 	if w.order == nil {
 		return true
 	}
-	e.brief = beginSteps
-	done = e.turn(ctx, w, beginSteps-1)
-	e.brief = 0
+	done = e.turn(ctx, w, work.PollEvery-1)
 	w.release(b)
 	b.outlook.tell(done)
 	return done

@@ -88,7 +88,6 @@ type enumeration struct {
 	// embeddings tells that a count is of embeddings, not of subgraphs.
 	embeddings bool
 	usedUp     func() // called when the allowance is used up; may be nil
-	brief      uint64 // steps that are allowed, if they are fewer than work.PollEvery; else 0
 
 	stop   atomic.Bool
 	budget *matcher.Budget
@@ -217,8 +216,6 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 			}()
 		}
 		s.Out, s.Allowance = st, allowed
-		s.Steps = -e.brief % work.PollEvery // so that it polls when it has made as many
-		begun := s.Steps
 		s.Measure(&e.meter)
 		e.capped.cut.Measure(&s.Search)
 		if s.Stopped {
@@ -273,7 +270,7 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 		}
 		e.all.Join(rows)
 		e.result.Count = e.result.Count.Add(total).Add(s.Counted())
-		e.result.Steps += s.Steps - begun
+		e.result.Steps += s.Steps
 		e.result.SearchNS += took
 		if s.Witness != nil && e.result.Witness == nil {
 			e.result.Witness, e.result.Count = s.Witness, matcher.CountOf(1)
