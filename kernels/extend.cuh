@@ -31,7 +31,7 @@ FN u32 choices(const Search& p, const State& s, const Program& q, const Leaf& l,
         Range r = n > 0 && st.conflicts != 0 ? reach(p.graph, v, b) : Range{0, 0};
         for (u32 k = st.conflicts; r.begin < r.end && k != 0; k &= k - 1) {
             u32 taken = lowestBit(k) == position ? w : s.m[lowestBit(k)];
-            if (passes(p.graph, st, taken)) n -= joins(listsOf(p.graph, v), s.net, b, r, taken);
+            if (passes(p.graph, st, taken)) n -= joins(listsOf(p.graph, v), s.net, v, b, r, taken);
         }
     }
     warpSync();

@@ -125,11 +125,11 @@ FN u32 extendTwo(const Search& p, const State& s, const Program& q, Flat& f, Out
             if (f.start[of + k] <= t) of += k;
         bool hit = t < total;
         u32 best = hit ? f.best[of] : 0, at = hit ? f.range[best][of].begin + t - f.start[of] : 0;
-        auto lists = [&](u32 k) {  // of the last step's back edge k
+        auto parent = [&](u32 k) {  // of the last step, along its back edge k
             u32 from = hit ? q.back[last.back + k].from : 0;
-            return listsOf(p.graph, from == st.position ? f.w[of] : s.m[from]);
+            return from == st.position ? f.w[of] : s.m[from];
         };
-        Lists l = lists(best);
+        Lists l = listsOf(p.graph, parent(best));
         hit = hit && holdsEntry(l, at);
         work.steps += popcount(vote(hit));
         if (hit) {
@@ -141,7 +141,10 @@ FN u32 extendTwo(const Search& p, const State& s, const Program& q, Flat& f, Out
 #pragma unroll
         for (u32 k = 0; k < kFlatBacks; k++) {
             if (!hit || k >= last.backs) continue;
-            found[k] = k == best ? entry : find(lists(k), f.range[k][of], x, q.back[last.back + k]);
+            u32 v = parent(k);
+            found[k] = k == best ? entry : kNone;
+            if (k != best && mayJoin(p.graph, v, x))
+                found[k] = find(listsOf(p.graph, v), f.range[k][of], x, q.back[last.back + k]);
             hit = found[k] != kNone && (k == best || admitsEdge(p.graph, s.net, q.back[last.back + k], found[k]));
         }
         if (hit) {

@@ -54,7 +54,7 @@ FN u32 choicesOf(const Graph& g, const Memo& memo, const Program& q, const Flats
         u32 taken = vertexAt(f, q, l, lane, lowestBit(k));
         if (!passes(g, st, taken)) continue;
         if (loose(b)) {
-            n -= joins(listsOf(g, v), kNone, b, reach(g, v, b), taken);
+            n -= joins(listsOf(g, v), kNone, v, b, reach(g, v, b), taken);
         } else {
             u32 e = entryTo(g, v, b, taken);
             n -= e != kNone && admitsEdge(g, kNone, b, e);

@@ -133,6 +133,8 @@ struct Gpma {
     u32 shift;         // of a vertex, to its range
     const u32* label;  // by vertex
     const u32* rangeAt;  // Graph.base
+    u32* pairs;          // Graph.pairs
+    u32 pairMask, unused;
 };
 LAYOUT_gpma
 

@@ -65,7 +65,8 @@ type Update struct {
 	Height, Stamp, Force, Again, ScratchSize, Least, Most         uint32
 	From, To, Whole, Wide, NbrBits, NbrUsed, First, Leaf, Sorted  uint32
 	Top, Shift                                                    uint32
-	Label, RangeAt                                                Ptr
+	Label, RangeAt, Pairs                                         Ptr
+	PairMask, _                                                   uint32
 }
 
 // Sizes, in bytes, of structures that only kernels read, OpRange and Segment of gpma.cuh, and of Op.
@@ -155,6 +156,9 @@ func RunUpdateWeigh(q Queue, p *Update) error {
 
 // RunUpdateKinds launches gpmakinds.
 func RunUpdateKinds(q Queue, p *Update) error { return runFlat(q, "gpmakinds", int(p.To-p.From), p) }
+
+// RunUpdatePairs launches gpmapairs.
+func RunUpdatePairs(q Queue, p *Update) error { return runFlat(q, "gpmapairs", int(p.To-p.From), p) }
 
 // RunUpdateFill launches gpmafill.
 func RunUpdateFill(q Queue, p *Update) error {

@@ -24,6 +24,7 @@ KERNEL(gpmakeys, Gpma, kThreads) {
             p.op[i] = o;
         } else {
             o = p.op[i];
+            addPair(p.pairs, p.pairMask, o.from, o.to);
         }
         if (i >= p.stagedFrom) {
             u32 n = i - p.stagedFrom, edge = o.ent & ~kStaged;

@@ -2,6 +2,7 @@
 // span of each vertex and direction in it, and the data of vertices and edges that a search reads.
 #pragma once
 #include "device.cuh"
+#include "pairs.cuh"
 
 constexpr u32 kLeaf = 64;             // slots of a leaf; its entries are at its beginning, its rows at its end
 constexpr u32 kStaged = 1u << 31;     // in an entry: the batch inserts or deletes the edge
@@ -101,15 +102,24 @@ struct Graph {
     const u64* bits;    // by vertex: words words, of candidate bits and values
     const u32* label;   // by vertex
     const u32* base;    // by range of vertices: the leaf at which its slots begin; null: one range, from leaf 0 on
+    const u32* pairs;   // filter of the pairs that edges join
     u32 words;
     u32 dirs;           // 1 in an undirected graph
     u32 nbrBits;       // of a kind, for the neighbour's label
     u32 sees;           // Sees
     u32 old;            // 1: with kView, the graph before the batch
     u32 shift;          // of a vertex, to its range
+    u32 pairMask;       // of pairs
+    u32 unused;
     Where where;
 };
 LAYOUT_graph
+
+// mayJoin reports whether an edge may join two vertices. Reading a list to find that none does takes longer.
+FN bool mayJoin(const Graph& g, u32 u, u32 v) {
+    Pair p = pairOf(u, v, g.pairMask);
+    return (g.pairs[p.word] & p.bits) == p.bits;
+}
 
 constexpr u64 kDirection = 1u << 31;  // of a row
 

@@ -40,9 +40,9 @@ const (
 // at which its slots begin; without it there is one range, from leaf 0 on.
 type Graph struct {
 	Nbr, Ent, Count, Runs, FenceRow, FenceNbr, Span, Order, Bits, Label Ptr
-	Base                                                                Ptr
+	Base, Pairs                                                         Ptr
 	Words, Dirs, NbrBits                                                uint32
-	Sees, Old, Shift                                                    uint32
+	Sees, Old, Shift, PairMask, _                                       uint32
 	Where                                                               Where
 }
 

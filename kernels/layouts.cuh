@@ -62,7 +62,7 @@
     ASSERT_FIELD(Where, values, 40, 4); \
     ASSERT_FIELD(Where, vertexPresence, 44, 4); \
     ASSERT_FIELD(Where, vertexValues, 48, 4); \
-    ASSERT_SIZE(Graph, 168); \
+    ASSERT_SIZE(Graph, 184); \
     ASSERT_FIELD(Graph, nbr, 0, 8); \
     ASSERT_FIELD(Graph, ent, 8, 8); \
     ASSERT_FIELD(Graph, count, 16, 8); \
@@ -74,13 +74,15 @@
     ASSERT_FIELD(Graph, bits, 64, 8); \
     ASSERT_FIELD(Graph, label, 72, 8); \
     ASSERT_FIELD(Graph, base, 80, 8); \
-    ASSERT_FIELD(Graph, words, 88, 4); \
-    ASSERT_FIELD(Graph, dirs, 92, 4); \
-    ASSERT_FIELD(Graph, nbrBits, 96, 4); \
-    ASSERT_FIELD(Graph, sees, 100, 4); \
-    ASSERT_FIELD(Graph, old, 104, 4); \
-    ASSERT_FIELD(Graph, shift, 108, 4); \
-    ASSERT_FIELD(Graph, where, 112, 56);
+    ASSERT_FIELD(Graph, pairs, 88, 8); \
+    ASSERT_FIELD(Graph, words, 96, 4); \
+    ASSERT_FIELD(Graph, dirs, 100, 4); \
+    ASSERT_FIELD(Graph, nbrBits, 104, 4); \
+    ASSERT_FIELD(Graph, sees, 108, 4); \
+    ASSERT_FIELD(Graph, old, 112, 4); \
+    ASSERT_FIELD(Graph, shift, 116, 4); \
+    ASSERT_FIELD(Graph, pairMask, 120, 4); \
+    ASSERT_FIELD(Graph, where, 128, 56);
 
 // plan.cuh
 #define LAYOUT_plan \
@@ -209,12 +211,12 @@
     ASSERT_FIELD(Output, buffer, 16, 8); \
     ASSERT_FIELD(Output, capacity, 24, 8); \
     ASSERT_FIELD(Output, stride, 32, 4); \
-    ASSERT_SIZE(Search, 360); \
-    ASSERT_FIELD(Search, graph, 0, 168); \
-    ASSERT_FIELD(Search, programs, 168, 24); \
-    ASSERT_FIELD(Search, memo, 192, 24); \
-    ASSERT_FIELD(Search, queue, 216, 104); \
-    ASSERT_FIELD(Search, output, 320, 40);
+    ASSERT_SIZE(Search, 376); \
+    ASSERT_FIELD(Search, graph, 0, 184); \
+    ASSERT_FIELD(Search, programs, 184, 24); \
+    ASSERT_FIELD(Search, memo, 208, 24); \
+    ASSERT_FIELD(Search, queue, 232, 104); \
+    ASSERT_FIELD(Search, output, 336, 40);
 
 // emit.cuh
 #define LAYOUT_emit \
@@ -235,12 +237,12 @@
 
 // space.cuh
 #define LAYOUT_space \
-    ASSERT_SIZE(Space, 192); \
-    ASSERT_FIELD(Space, graph, 0, 168); \
-    ASSERT_FIELD(Space, program, 168, 8); \
-    ASSERT_FIELD(Space, space, 176, 8); \
-    ASSERT_FIELD(Space, vertices, 184, 4); \
-    ASSERT_FIELD(Space, back, 188, 4);
+    ASSERT_SIZE(Space, 208); \
+    ASSERT_FIELD(Space, graph, 0, 184); \
+    ASSERT_FIELD(Space, program, 184, 8); \
+    ASSERT_FIELD(Space, space, 192, 8); \
+    ASSERT_FIELD(Space, vertices, 200, 4); \
+    ASSERT_FIELD(Space, back, 204, 4);
 
 // tasks.cu
 #define LAYOUT_tasks \
@@ -365,7 +367,7 @@
     ASSERT_FIELD(Slots, fenceRow, 48, 8); \
     ASSERT_FIELD(Slots, fenceNbr, 56, 8); \
     ASSERT_FIELD(Slots, leaves, 64, 4); \
-    ASSERT_SIZE(Gpma, 456); \
+    ASSERT_SIZE(Gpma, 472); \
     ASSERT_FIELD(Gpma, a, 0, 72); \
     ASSERT_FIELD(Gpma, b, 72, 72); \
     ASSERT_FIELD(Gpma, span, 144, 8); \
@@ -419,4 +421,6 @@
     ASSERT_FIELD(Gpma, top, 432, 4); \
     ASSERT_FIELD(Gpma, shift, 436, 4); \
     ASSERT_FIELD(Gpma, label, 440, 8); \
-    ASSERT_FIELD(Gpma, rangeAt, 448, 8);
+    ASSERT_FIELD(Gpma, rangeAt, 448, 8); \
+    ASSERT_FIELD(Gpma, pairs, 456, 8); \
+    ASSERT_FIELD(Gpma, pairMask, 464, 4);

@@ -126,6 +126,7 @@ FN u32 find(const Lists& l, Range r, u32 w, const Back& b) {
 
 // entryTo returns the entry that joins a vertex to neighbour w along a back edge that is not loose, or kNone.
 FN u32 entryTo(const Graph& g, u32 v, const Back& b, u32 w) {
+    if (!mayJoin(g, v, w)) return kNone;
     Span s = g.span[v * g.dirs + b.dir];
     u32 kind = kindOf(b.label, b.nbrLabel == kAnyLabel ? g.label[w] : b.nbrLabel, g.nbrBits);
     if (s.begin == s.end || kind < s.first || kind > s.last) return kNone;

@@ -82,6 +82,7 @@ FN bool joined(const Lists& l, const State& s, const Program& q, const Step& st,
     if (st.own == 0 && nextAdmitted(l, s.net, b, s.range[best].begin, slot, w) < slot) return false;
     for (u32 k = st.back; k < st.back + st.backs; k++) {
         if (k == best) continue;
+        if (!mayJoin(l.g, s.m[q.back[k].from], w)) return false;
         const Range& r = s.range[k];
         Lists other = alongOf(l.g, s, q.back[k]);
         if (k < st.back + st.own) {
@@ -206,8 +207,9 @@ FN u32 meetings(const Graph& g, const Program& q, const Leaf& a, const Leaf& b, 
     });
 }
 
-// joins returns how many of the candidates in a range are w.
-FN u32 joins(const Lists& l, u32 net, const Back& b, Range r, u32 w) {
+// joins returns how many of the candidates in a range of vertex v are w.
+FN u32 joins(const Lists& l, u32 net, u32 v, const Back& b, Range r, u32 w) {
+    if (!mayJoin(l.g, v, w)) return 0;
     if (!loose(b)) {
         u32 e = find(l, r, w, b);
         return e != kNone && admitsEdge(l.g, net, b, e);

@@ -8,6 +8,7 @@
 #include "../gpmakinds.cu"
 #include "../gpmalocate.cu"
 #include "../gpmamerge.cu"
+#include "../gpmapairs.cu"
 #include "../gpmarank.cu"
 #include "../gpmarows.cu"
 #include "../gpmascan.cu"

@@ -4,6 +4,7 @@ package sizing
 
 import (
 	"math"
+	"math/bits"
 	"sort"
 )
 
@@ -136,6 +137,7 @@ func (g *Graph) Device() []Part {
 	add("slots of the array", slots, 4, 4)
 	add("leaves of the array", leaves, 4, 4, 4, 8, 8, 4, 8, 4, 4, 8, 8)
 	add("orders of edges", g.Edges, 4)
+	add("filter of joined pairs", 1<<bits.Len64(max(g.Edges/4, 1)-1), 4)
 	add("spans of vertices", g.Vertices*directions, 16, 4)
 	add("labels and candidate bits", g.Vertices, 4, 8)
 	if g.Conditions {

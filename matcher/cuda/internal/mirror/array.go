@@ -28,6 +28,7 @@ type array struct {
 	bound   bounds // ids, labels and edges that the array has room for
 	nbrBits int    // bits of a kind for the label of the neighbour
 	ranges  ranges // of vertices
+	pairs   pairs  // that edges join
 	top     int    // level of the widest window that is spread; tests set it
 
 	span, degree                                 device.Buffer // by vertex and direction
@@ -128,7 +129,7 @@ func leavesFor(entries, rows, parts int) int {
 // newArray returns an array without memory; load allocates it.
 func newArray(dev kernels.Device, directed bool) *array {
 	a := &array{dev: dev, dirs: 1, rank: kernels.RankMost, run: loadRun, most: mostScratch, top: kernels.TopWindow,
-		ranges: ranges{one: mostLeaves, each: mostLeaves}}
+		ranges: ranges{one: mostLeaves, each: mostLeaves}, pairs: pairs{most: math.MaxInt}}
 	if directed {
 		a.dirs = 2
 	}
@@ -154,7 +155,7 @@ func (a *array) buffers() []*device.Buffer {
 		&a.val, &a.key2, &a.val2,
 		&a.at, &a.info, &a.sum, &a.opRanges, &a.base, &a.pending, &a.segment, &a.mark, &a.tile, &a.scratchRow,
 		&a.scratchNbr,
-		&a.scratchEnt, &a.control, &a.sortWork, &a.ranges.on)
+		&a.scratchEnt, &a.control, &a.sortWork, &a.ranges.on, &a.pairs.on)
 }
 
 // Free frees all memory and closes the stream.
@@ -217,6 +218,7 @@ func (a *array) work(bytes int) {
 	const scratch, run = 8 + 4 + 4, 2*8 + 2*4 + 8 + 4 + 4 // bytes of an entry
 	a.most = min(mostScratch, max(leastScratch, bytes/workShare/scratch))
 	a.run = min(loadRun, max(leastRun, bytes/workShare/run))
+	a.pairs.most = bytes / pairShare
 }
 
 // reserveLeaves makes room for the buffers by leaf, except the slots, and for the scratch space.
@@ -299,7 +301,7 @@ func (a *array) params() *kernels.Update {
 		Dirs:    uint32(a.dirs), IDBits: uint32(bits.Len(uint(a.bound.vertices - 1))),
 		LabelBits: uint32(bits.Len(uint(a.bound.labels<<a.bound.layers - 1))),
 		NbrBits:   uint32(a.nbrBits), NbrUsed: uint32(a.nbrUsed()), Height: uint32(height),
-		Top: uint32(min(height, a.top)), RangeAt: rangeAt, Shift: shift,
+		Top: uint32(min(height, a.top)), RangeAt: rangeAt, Shift: shift, Pairs: a.pairs.on.Ptr, PairMask: a.pairs.mask,
 		ScratchSize: uint32(a.scratch()), Least: uint32(least), Most: uint32(min(most, math.MaxUint32))}
 }
 

@@ -68,6 +68,9 @@ func (a Array) Base(vertex int) uint32 { return uint32(a.a.ranges.of(vertex) * k
 // Bases returns the number of leaves at which ranges begin.
 func (a Array) Bases() int { return len(slices.Compact(slices.Clone(a.a.ranges.base))) }
 
+// PairsMost sets the maximum number of bytes of the filter of pairs.
+func (a Array) PairsMost(n int) { a.a.pairs.most = n }
+
 // Leaves returns the size of the array.
 func (a Array) Leaves() int { return a.a.now.leaves }
 
@@ -110,6 +113,7 @@ type Content struct {
 	Degree  []uint32
 	Order   []uint32
 	Net     []kernels.Net
+	Pairs   []uint32 // filter
 }
 
 // read copies memory of the device.
@@ -196,6 +200,9 @@ func (a Array) Read(net int) (c Content, err error) {
 		return c, err
 	}
 	if c.Order, err = read[uint32](a.a, &a.a.order, a.a.bound.edges); err != nil {
+		return c, err
+	}
+	if c.Pairs, err = read[uint32](a.a, &a.a.pairs.on, int(a.a.pairs.mask)+1); err != nil {
 		return c, err
 	}
 	if net > 0 {

@@ -44,6 +44,9 @@ func (a *array) load(entries, rows int, b bounds, label kernels.Ptr,
 	if err := a.reserveRun(&r); err != nil {
 		return err
 	}
+	if err := a.pairs.begin(a.q, entries); err != nil {
+		return err
+	}
 	if err := a.now.Reserve(a.cols, leaves); err != nil {
 		return err
 	}
@@ -191,6 +194,9 @@ func (a *array) fill(r *loading, done, n, room int, label kernels.Ptr) error {
 		}
 	}
 	if err := kernels.RunUpdateKinds(a.q, p); err != nil {
+		return err
+	}
+	if err := kernels.RunUpdatePairs(a.q, p); err != nil {
 		return err
 	}
 	s := kernels.Sort{Keys: [2]kernels.Ptr{a.key.Ptr, a.key2.Ptr}, Values: [2]kernels.Ptr{a.val.Ptr, a.val2.Ptr},

@@ -415,7 +415,8 @@ func (m *Mirror) Graph() kernels.Graph {
 		FenceNbr: a.fenceNbr.Ptr, Span: m.edges.span.Ptr,
 		Order: m.edges.order.Ptr, Bits: m.bits.Ptr, Label: m.label.Ptr, Words: uint32(m.vertexWords()),
 		Dirs:    uint32(m.edges.dirs),
-		NbrBits: uint32(m.edges.nbrBits), Base: base, Shift: shift, Where: m.where()}
+		NbrBits: uint32(m.edges.nbrBits), Base: base, Shift: shift,
+		Pairs: m.edges.pairs.on.Ptr, PairMask: m.edges.pairs.mask, Where: m.where()}
 }
 
 // Slots returns the number of slots in the array.

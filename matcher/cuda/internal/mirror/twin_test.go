@@ -256,6 +256,13 @@ func (w *twin) compare(t *testing.T, a mirror.Array) {
 			t.Fatalf("side %d of degree %d: span %+v, not %+v", i, degrees[i], c.Span[i], spans[i])
 		}
 	}
+	pairs := filterOf(want, len(c.Pairs))
+	for i, x := range pairs {
+		if x&^c.Pairs[i] != 0 || a.Status().Rebuild != 0 && c.Pairs[i] != x {
+			t.Fatalf("word %d of %d of the filter of pairs is %x, of these edges %x; rewritten: %d", i, len(pairs),
+				c.Pairs[i], x, a.Status().Rebuild)
+		}
+	}
 	for i, o := range w.staged {
 		e := o.Ent &^ kernels.Staged
 		order := uint32(i+1) | o.Kind&kernels.Out
@@ -270,6 +277,21 @@ func (w *twin) compare(t *testing.T, a mirror.Array) {
 			t.Fatalf("net edge %d: order %x, not %x, %+v", i, c.Order[e], order, c.Net[i])
 		}
 	}
+}
+
+// filterOf returns the filter of pairs of some entries, in a number of words.
+func filterOf(all []mirror.Entry, words int) []uint32 {
+	pairs := make([]uint32, words)
+	for _, e := range all {
+		u, v := uint32(e.Row>>32), e.Nbr
+		h := min(u, v)*0x9e3779b1 + max(u, v)
+		h = (h ^ h>>15) * 0x85ebca77
+		h = (h ^ h>>13) * 0xc2b2ae3d
+		h ^= h >> 16
+		b := h * 0x27d4eb2f
+		pairs[int(h)&(words-1)] |= 1<<(b>>27) | 1<<(b>>22&31)
+	}
+	return pairs
 }
 
 // play plays batches of some kind against the array.

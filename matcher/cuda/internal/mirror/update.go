@@ -75,7 +75,7 @@ func (a *array) begin(ops, staged int, end Outcome, b bounds) error {
 	if end == Aborted {
 		p.Abort = 1
 	}
-	if 2*all > a.entries { // most of the array changes
+	if full := a.pairs.added(ops); full || 2*all > a.entries { // or most of the array changes
 		p.Force = 1
 	}
 	if err := a.did("begin"); err != nil {
@@ -258,7 +258,10 @@ func (a *array) scatter(p *kernels.Update, next *slots) error {
 			return err
 		}
 	}
-	p.B, p.Leaf = next.params(), 0
+	if err := a.pairs.begin(a.q, a.entries); err != nil {
+		return err
+	}
+	p.B, p.Leaf, p.Pairs, p.PairMask = next.params(), 0, a.pairs.on.Ptr, a.pairs.mask
 	for i, n := range leaves {
 		if len(leaves) > 1 {
 			if err := a.gather(p, i*part); err != nil {
@@ -267,6 +270,9 @@ func (a *array) scatter(p *kernels.Update, next *slots) error {
 			if err := kernels.RunUpdateWeigh(a.q, p); err != nil {
 				return err
 			}
+		}
+		if err := kernels.RunUpdatePairs(a.q, p); err != nil {
+			return err
 		}
 		if err := kernels.RunUpdateFill(a.q, p); err != nil {
 			return err
