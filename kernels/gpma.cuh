@@ -62,7 +62,8 @@ struct GpmaControl {
     u32 rebuild;   // 1: the array must be rewritten, and holds only a part of the batch until then
     u32 scratch;   // number of entries of scratch in use
     u32 leaves;    // for weigh: number of leaves that the entries in scratch are to have
-    u32 unused[2];
+    u32 added;     // pairs that updates have added to their filter; kept between updates
+    u32 unused;
 };
 
 constexpr u32 kClimbs = 1u << 31;  // in used, see Slots: the leaf climbs, and its operations are not merged

@@ -45,7 +45,8 @@ func KindOf(label, nbrLabel uint32, nbrBits int) uint32 {
 type UpdateStatus struct {
 	Entries, Pending, Segments, Rebuild, Scratch uint32
 	Leaves                                       uint32 // that RunUpdateWeigh has added
-	_                                            [2]uint32
+	Added                                        uint32 // pairs that updates have added to their filter
+	_                                            uint32
 }
 
 // Slots are the columns of the array.
@@ -158,7 +159,9 @@ func RunUpdateWeigh(q Queue, p *Update) error {
 func RunUpdateKinds(q Queue, p *Update) error { return runFlat(q, "gpmakinds", int(p.To-p.From), p) }
 
 // RunUpdatePairs launches gpmapairs.
-func RunUpdatePairs(q Queue, p *Update) error { return runFlat(q, "gpmapairs", int(p.To-p.From), p) }
+func RunUpdatePairs(q Queue, p *Update) error {
+	return runFlat(q, "gpmapairs", int(p.A.Leaves)*warp, p)
+}
 
 // RunUpdateFill launches gpmafill.
 func RunUpdateFill(q Queue, p *Update) error {

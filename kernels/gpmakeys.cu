@@ -17,6 +17,7 @@ KERNEL(gpmakeys, Gpma, kThreads) {
         GpmaControl* c = p.control;
         c->pending = c->segments = c->rebuild = c->scratch = 0;
     }
+    u32 added = 0;
     for (u32 i = first; i < p.ops; i += step) {
         Op o;
         if (i < p.settle) {
@@ -24,7 +25,7 @@ KERNEL(gpmakeys, Gpma, kThreads) {
             p.op[i] = o;
         } else {
             o = p.op[i];
-            addPair(p.pairs, p.pairMask, o.from, o.to);
+            if (o.from != o.to) added += addPair(p.pairs, p.pairMask, o.from, o.to);
         }
         if (i >= p.stagedFrom) {
             u32 n = i - p.stagedFrom, edge = o.ent & ~kStaged;
@@ -38,4 +39,6 @@ KERNEL(gpmakeys, Gpma, kThreads) {
         p.val[2 * i] = 2 * i;
         p.val[2 * i + 1] = 2 * i + 1;
     }
+    added = warpSum(added);
+    if (laneId() == 0 && added != 0) add(&p.control->added, added);
 }

@@ -357,6 +357,7 @@
     ASSERT_FIELD(GpmaControl, rebuild, 12, 4); \
     ASSERT_FIELD(GpmaControl, scratch, 16, 4); \
     ASSERT_FIELD(GpmaControl, leaves, 20, 4); \
+    ASSERT_FIELD(GpmaControl, added, 24, 4); \
     ASSERT_SIZE(Slots, 72); \
     ASSERT_FIELD(Slots, nbr, 0, 8); \
     ASSERT_FIELD(Slots, ent, 8, 8); \

@@ -9,18 +9,23 @@ struct Pair {
     u32 word, bits;
 };
 
-// pairOf returns the Pair of two vertices in any order, in a filter of mask+1 words, a power of two.
+// pairOf returns the Pair of two vertices in any order, in a filter of mask+1 words, a power of two. Word and bits come
+// from two hashes: from one of 32 bits, a word of a large filter would have few combinations of bits.
 FN Pair pairOf(u32 u, u32 v, u32 mask) {
-    u32 h = (u < v ? u : v) * 0x9e3779b1u + (u < v ? v : u);
+    u32 a = u < v ? u : v, b = u < v ? v : u;
+    u32 h = a * 0x9e3779b1u + b, k = b * 0x27d4eb2fu + a;
     h = (h ^ h >> 15) * 0x85ebca77u;
+    k = (k ^ k >> 15) * 0x165667b1u;
     h = (h ^ h >> 13) * 0xc2b2ae3du;
+    k = (k ^ k >> 13) * 0x9e3779b1u;
     h ^= h >> 16;
-    u32 b = h * 0x27d4eb2fu;
-    return Pair{h & mask, 1u << (b >> 27) | 1u << (b >> 22 & 31)};
+    return Pair{h & mask, 1u << (k >> 27) | 1u << (k >> 22 & 31)};
 }
 
-// addPair adds a pair to a filter.
-FN void addPair(u32* pairs, u32 mask, u32 u, u32 v) {
+// addPair adds a pair to a filter, and reports whether it was not in it.
+FN bool addPair(u32* pairs, u32 mask, u32 u, u32 v) {
     Pair p = pairOf(u, v, mask);
-    if ((peek(&pairs[p.word]) & p.bits) != p.bits) setBits(&pairs[p.word], p.bits);
+    bool fresh = (peek(&pairs[p.word]) & p.bits) != p.bits;
+    if (fresh) setBits(&pairs[p.word], p.bits);
+    return fresh;
 }

@@ -48,9 +48,9 @@ type Options struct {
 	// Narrow is the number of steps for each vertex and pattern edge from which on it pays to make a space for the rows
 	// of a whole graph (DESIGN A27); 0 is a default.
 	Narrow float64
-	// InOrder has rows of a whole graph be searched from the images of the pattern's first vertex, however many these
-	// are.
-	InOrder bool
+	// Rarer is the ratio of the candidates of a pattern's first vertex to those of its rarest, for each device, from
+	// which on a search for the rows of a whole graph begins at the rarest (DESIGN A27). 0 is a default.
+	Rarer float64
 	// Ranges has the device's array have ranges of vertices however few slots it has, and no window of more than
 	// 1<<Ranges leaves be spread. 0: it has ranges if its slots are more than numbers of 32 bits. Tests set it.
 	Ranges int
@@ -100,6 +100,9 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.Narrow == 0 {
 		o.Narrow = narrowFrom
+	}
+	if o.Rarer == 0 {
+		o.Rarer = rarer
 	}
 	if o.Slice <= 0 {
 		o.Slice = 1 << 18

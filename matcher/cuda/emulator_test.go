@@ -3,6 +3,7 @@
 package cuda_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -22,7 +23,7 @@ func randomOptions(rng *rand.Rand) cuda.Options {
 		RowMemory: 1 << (15 + rng.IntN(6)), Apart: rng.IntN(6) == 0,
 		NoMail: rng.IntN(3) == 0, NoSteal: rng.IntN(4) == 0, NoFlat: rng.IntN(2) == 0,
 		Narrow: []float64{0, 1e-9}[rng.IntN(2)], Memo: -rng.IntN(2), Slice: []int{3, 50, 0}[rng.IntN(3)],
-		Tasks: []int{0, 7, 100}[rng.IntN(3)], InOrder: rng.IntN(2) == 0}
+		Tasks: []int{0, 7, 100}[rng.IntN(3)], Rarer: []float64{0, 1, math.Inf(1)}[rng.IntN(3)]}
 	if rng.IntN(4) == 0 {
 		o.RowMemory = 1 // room for the least number of rows
 	}

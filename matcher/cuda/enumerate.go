@@ -87,8 +87,8 @@ func (b *Backend) view(which dyngraph.Which, program uint32, budget *matcher.Bud
 	return j
 }
 
-// fewRoots is the ratio of all vertices to the candidates of a pattern vertex from which on those are looked for in the
-// filter's list of vertices with a label. Not tuned.
+// fewRoots: candidates that are fewer than this part of all vertices are taken from the filter's list of the vertices
+// with their label; more are looked for among all vertices. Not tuned.
 const fewRoots = 64
 
 // roots returns the candidates of a pattern vertex, in ascending order.

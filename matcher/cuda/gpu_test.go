@@ -3,6 +3,7 @@
 package cuda_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"os"
 
@@ -18,7 +19,7 @@ func randomOptions(rng *rand.Rand) cuda.Options {
 		o = cuda.Options{Shape: kernels.Shape{Blocks: 1 + rng.IntN(40), BlockWarps: 1 + rng.IntN(8)},
 			RowMemory: 1 << (15 + rng.IntN(6)),
 			Narrow:    []float64{0, 1e-9}[rng.IntN(2)],
-			InOrder:   rng.IntN(2) == 0,
+			Rarer:     []float64{0, 1, math.Inf(1)}[rng.IntN(3)],
 			NoMail:    rng.IntN(3) == 0, NoSteal: rng.IntN(4) == 0, NoFlat: rng.IntN(2) == 0,
 			Memo: -rng.IntN(2), Slice: []int{3, 50, 0}[rng.IntN(3)],
 			Tasks: []int{0, 7, 100}[rng.IntN(3)]}

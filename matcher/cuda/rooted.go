@@ -79,7 +79,7 @@ func (b *Backend) rowsOf(
 	if err = b.catchUp(ctx, which); err != nil {
 		return r, err
 	}
-	if v := b.rarest(p); v > 0 && limit == 0 && !b.opt.InOrder {
+	if v := b.rarest(p); v > 0 && limit == 0 {
 		b.rare.begun++
 		r, err = b.rowsFrom(ctx, which, p, v, limit, budget, emit)
 		if err != errDear {
@@ -93,8 +93,7 @@ func (b *Backend) rowsOf(
 	return r, err
 }
 
-// rarer is the ratio of the candidates of the pattern's first vertex to those of its rarest from which on a search for
-// the rows of a whole graph begins at the latter. Not tuned.
+// rarer is the default of Options.Rarer. Not tuned.
 const rarer = 8
 
 // rareSearches counts the searches for rows that began at a rarest pattern vertex, and those of them that were given
@@ -102,14 +101,15 @@ const rarer = 8
 type rareSearches struct{ begun, givenUp uint64 }
 
 // rarest returns the pattern vertex with the fewest candidates if it is so rare that a search for the rows of a whole
-// graph begins there, and otherwise the first vertex.
+// graph begins there, and otherwise the first vertex. A search from the rarest has one device, and one wave.
 func (b *Backend) rarest(p *matcher.Plan) (v int) {
 	for w := range p.Query.Vertices {
 		if b.filter.Fit(p, w) < b.filter.Fit(p, v) {
 			v = w
 		}
 	}
-	if b.filter.Fit(p, v) > b.filter.Fit(p, 0)/rarer {
+	fit := b.filter.Fit(p, v)
+	if fit > b.opt.Tasks || b.opt.Rarer*float64(max(1, fit*len(b.sides))) > float64(b.filter.Fit(p, 0)) {
 		return 0
 	}
 	return v
@@ -129,8 +129,8 @@ func (b *Backend) rootedAt(p *matcher.Plan, vertex int) uint32 {
 }
 
 // rowsFrom is rowsOf from the images of the pattern's first vertex, or of its rarest one. From the rarest one it emits
-// nothing and returns errDear if the rows do not fit the row buffer, if a limit is exceeded, or if the steps that find
-// no row are more than a space would cost.
+// nothing and returns errDear if the rows do not fit the row buffer, if the steps that find no row are more than a
+// space would cost, or if all steps are more than the budget has: in the pattern's order, they may be fewer.
 func (b *Backend) rowsFrom(
 	ctx context.Context,
 	which dyngraph.Which,
@@ -140,8 +140,8 @@ func (b *Backend) rowsFrom(
 	budget *matcher.Budget,
 	emit func(matcher.Rows) error,
 ) (r matcher.Result, err error) {
-	program, spaced, whole := b.plans[p].rooted, b.plans[p].spaced, vertex > 0
-	if whole {
+	program, spaced, oneWave := b.plans[p].rooted, b.plans[p].spaced, vertex > 0
+	if oneWave {
 		program = b.rootedAt(p, vertex)
 		spaced = program
 	}
@@ -160,8 +160,9 @@ func (b *Backend) rowsFrom(
 		roots[i] = kernels.Task{Program: program, Net: v}
 	}
 	rate, tasks := -1.0, len(roots)
-	if whole {
-		j.turns, j.most, tasks = min(leastTurns, b.opt.Slice), b.first().run.spaceCost(program, j.vertices), 1
+	if oneWave {
+		j.turns, j.most = min(leastTurns, b.opt.Slice), b.first().run.spaceCost(program, j.vertices)
+		tasks = 1 // not worth more than one device
 	}
 	w, err := b.waves(j, &rate, tasks, 0, uint32(b.g.IDBound()))
 	if err != nil {
@@ -175,7 +176,7 @@ func (b *Backend) rowsFrom(
 	w.fill = func(_ []kernels.Task, from, to uint32, size int) ([]kernels.Task, []rowGroup) {
 		at := sort.Search(len(roots), func(i int) bool { return roots[i].Net >= from })
 		end := at + sort.Search(len(roots)-at, func(i int) bool { return roots[at+i].Net >= to })
-		if whole {
+		if oneWave {
 			size = end - at
 		}
 		return roots[at:min(at+size, end):end], groups
@@ -227,14 +228,15 @@ func (b *Backend) rowsFrom(
 	if err = w.all(ctx); err == nil {
 		err = t.flush()
 	}
-	if whole && (err == errOver || err == errDear) {
+	if err == errOver && r.Over == matcher.NoCause {
+		r.Over = cmp.Or(j.meter.each[0].Over(), matcher.CauseSpill)
+	}
+	if steps := r.Over == matcher.CauseSteps || r.Over == matcher.CauseSpent; oneWave && (err == errDear || steps) {
 		j.meter.giveBack()
+		j.meter.each[0].Restart()
 		return r, errDear
 	}
 	if err == errOver { // no row is emitted; the CPU would exceed the limit too
-		if r.Over == matcher.NoCause {
-			r.Over = cmp.Or(j.meter.each[0].Over(), matcher.CauseSpill)
-		}
 		return matcher.Result{Over: r.Over}, nil
 	}
 	if err != nil && err != errStopped {

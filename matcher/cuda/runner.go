@@ -114,12 +114,12 @@ type job struct {
 	// one with a time limit, begins with short launches, each a quarter longer than the one before: so it ends soon
 	// after it is stopped, compared with the time that it has run. A turn takes a microsecond or a hundred.
 	turns int
-	// most, if not 0, has the search be given up with errDear: if its rows do not fit the row buffer, or if it is not
-	// done and has made more steps that found no row. It is one wave.
+	// most, if not 0, has the search be one wave, and be given up with errDear if its rows do not fit the row buffer,
+	// or if it is not done and more than most of its steps have found no row.
 	most float64
 }
 
-// errDear gives a search up that job.most ends. It is never wrapped.
+// errDear ends a search that is given up: see job.most. It is never wrapped.
 var errDear = errors.New("another search is expected to cost less")
 
 // leastTurns is the number of turns of a warp in the first launch of a search that may be stopped: 0.3 to 30 ms

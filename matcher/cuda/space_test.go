@@ -30,7 +30,7 @@ func TestS7RowsOfASpace(t *testing.T) {
 	matchertest.ForSeedsUntil(t, 2+rounds/20, enough, func(t *testing.T, rng *rand.Rand) {
 		shape, queries := rareLast(rng, 20)
 		o := randomOptions(rng)
-		o.Placement, o.InOrder = nil, true
+		o.Placement, o.Rarer = nil, math.Inf(1)
 		backends := []matcher.Backend{cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())})}
 		for _, narrow := range []float64{math.MaxFloat64, 1e-9} {
 			o.Narrow = narrow
@@ -75,8 +75,10 @@ func TestS7RowsFromTheRarestVertex(t *testing.T) {
 		o.Placement = nil
 		backends := []matcher.Backend{cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())})}
 		for i, narrow := range []float64{math.MaxFloat64, math.MaxFloat64, 1e-9} {
-			o.Narrow, o.InOrder = narrow, i == 0
-			if i == 1 {
+			o.Narrow, o.Rarer = narrow, 8
+			if i == 0 {
+				o.Rarer = math.Inf(1)
+			} else if i == 1 {
 				o.RowMemory = 1 << 20
 			} else if i == 2 {
 				o.Slice, o.RowMemory, o.Shape = 1, 1, kernels.Shape{Blocks: 1, BlockWarps: 1}
@@ -109,6 +111,46 @@ func TestS7RowsFromTheRarestVertex(t *testing.T) {
 			kept, givenUp = kept+all-gone, givenUp+gone
 		}
 		begun = 0
+	})
+}
+
+// TestS11RowsFromTheRarestVertexEndOnce gives searches from a rarest vertex a limit on matches, which they exceed. What
+// the limit is compared with is known then, so none may begin again in the pattern's order.
+func TestS11RowsFromTheRarestVertexEndOnce(t *testing.T) {
+	ended := 0
+	enough := func() bool { return os.Getenv(Few) != "" || ended > 0 }
+	matchertest.ForSeedsUntil(t, 1+rounds/50, enough, func(t *testing.T, rng *rand.Rand) {
+		shape, queries := rareLast(rng, 20+rng.IntN(20))
+		o := randomOptions(rng)
+		o.Placement, o.Rarer, o.Narrow, o.RowMemory = nil, 8, math.MaxFloat64, 1<<20
+		be := newBackendWith(t, rng, o)
+		bench := matchertest.NewBench(t, shape.Directed, plan.New(), queries, be)
+		bench.Stage(matchertest.RandomStream(rng, shape)[:600])
+		for _, p := range bench.Plans() {
+			search := func(b *matcher.Budget) matcher.Result {
+				r, err := be.Enumerate(t.Context(), dyngraph.New, p, matcher.WantRows, 0, b,
+					func(matcher.Rows) error { return nil })
+				check(t, err)
+				return r
+			}
+			begun, _ := be.(*cuda.Backend).Rare()
+			all := search(nil)
+			rows, _ := all.Count.Uint64()
+			if now, _ := be.(*cuda.Backend).Rare(); now == begun || rows < 2 {
+				continue
+			}
+			l := matcher.Limits{Matches: rows - 1}
+			batch := matcher.NewBatchBudget(l)
+			batch.Arm()
+			r := search(matcher.NewBudget(l, 0, batch))
+			_, givenUp := be.(*cuda.Backend).Rare()
+			if r.Over != matcher.CauseMatches || r.Steps != all.Steps || givenUp > 0 {
+				t.Fatalf("of %d rows, with a limit of %d: cause %v, %d steps, not %d; %d given up", rows, l.Matches,
+					r.Over, r.Steps, all.Steps, givenUp)
+			}
+			ended++
+		}
+		bench.Commit()
 	})
 }
 

@@ -54,7 +54,7 @@ func BenchmarkWatch(b *testing.B) {
 	fmt.Printf("graph: %d vertices, %d edges, %d labels, 10 watched\n", g.Vertices(), g.Edges(), *benchLabels)
 	options := cpu.Options{TempFiles: tempfile.In(b.TempDir())}
 	names, all := []string{"cpu", "in order", "space", "rarest"}, []matcher.Backend{cpu.New(options)}
-	for _, o := range []cuda.Options{{InOrder: true, Narrow: math.MaxFloat64}, {InOrder: true}, {}} {
+	for _, o := range []cuda.Options{{Rarer: math.Inf(1), Narrow: math.MaxFloat64}, {Rarer: math.Inf(1)}, {}} {
 		dev, err := kernels.OpenGPU(0)
 		must(err)
 		o.Device, o.CPU = dev, options

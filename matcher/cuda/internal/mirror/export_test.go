@@ -3,6 +3,7 @@
 package mirror
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 	"runtime"
@@ -212,3 +213,21 @@ func (a Array) Read(net int) (c Content, err error) {
 }
 
 func (e Entry) before(f Entry) bool { return e.Row < f.Row || e.Row == f.Row && e.Nbr < f.Nbr }
+
+// GrowPairs has a filter on a device of which a graph may take a number of bytes: for some entries, and for more of
+// them when the rest of that is in use. It returns how many bytes are near and far for the filter then, and its words.
+func GrowPairs(dev kernels.Device, bytes, entries, more int) (near, far, words int, err error) {
+	d := newNearFirst(dev)
+	d.most = bytes
+	s := pairs{on: device.Buffer{Dev: d}, most: bytes / pairShare}
+	if err := s.reserve(entries); err != nil {
+		return 0, 0, 0, err
+	}
+	rest, err := d.Alloc(d.room())
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	err = s.reserve(more)
+	near, far = d.used[0]-d.near[rest], d.used[1]
+	return near, far, int(s.mask) + 1, errors.Join(err, s.on.Free(), d.Free(rest))
+}

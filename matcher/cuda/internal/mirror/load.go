@@ -31,6 +31,9 @@ func (a *array) load(entries, rows int, b bounds, label kernels.Ptr,
 	r := loading{size: min(a.run, max(entries/8, leastRun))}
 	// Two runs in turn have more entries than there is room for.
 	leaves := leavesFor(entries, rows, 2*entries/r.size+1)
+	if err := a.pairs.reserve(entries); err != nil { // it is on the device, whatever else is
+		return err
+	}
 	a.bound.labels = 0 // the limit may decrease
 	if _, err := a.reserveBounds(b); err != nil {
 		return err
@@ -42,9 +45,6 @@ func (a *array) load(entries, rows int, b bounds, label kernels.Ptr,
 		return err
 	}
 	if err := a.reserveRun(&r); err != nil {
-		return err
-	}
-	if err := a.pairs.begin(a.q, entries); err != nil {
 		return err
 	}
 	if err := a.now.Reserve(a.cols, leaves); err != nil {
@@ -100,6 +100,9 @@ func (a *array) load(entries, rows int, b bounds, label kernels.Ptr,
 		return err
 	}
 	if err := a.tables(true); err != nil {
+		return err
+	}
+	if err := a.fillPairs(); err != nil {
 		return err
 	}
 	return a.q.Sync()
@@ -194,9 +197,6 @@ func (a *array) fill(r *loading, done, n, room int, label kernels.Ptr) error {
 		}
 	}
 	if err := kernels.RunUpdateKinds(a.q, p); err != nil {
-		return err
-	}
-	if err := kernels.RunUpdatePairs(a.q, p); err != nil {
 		return err
 	}
 	s := kernels.Sort{Keys: [2]kernels.Ptr{a.key.Ptr, a.key2.Ptr}, Values: [2]kernels.Ptr{a.val.Ptr, a.val2.Ptr},

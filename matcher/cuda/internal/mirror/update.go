@@ -63,6 +63,11 @@ func (a *array) begin(ops, staged int, end Outcome, b bounds) error {
 	if all == 0 {
 		return a.q.Sync()
 	}
+	if a.pairs.added > a.pairs.limit {
+		if err := a.fillPairs(); err != nil {
+			return err
+		}
+	}
 	p := a.params()
 	if a.stamp++; a.stamp == 0 {
 		a.stamp = 1
@@ -75,7 +80,7 @@ func (a *array) begin(ops, staged int, end Outcome, b bounds) error {
 	if end == Aborted {
 		p.Abort = 1
 	}
-	if full := a.pairs.added(ops); full || 2*all > a.entries { // or most of the array changes
+	if 2*all > a.entries { // most of the array changes
 		p.Force = 1
 	}
 	if err := a.did("begin"); err != nil {
@@ -202,7 +207,7 @@ func (a *array) readStatus() error {
 	if err := a.q.Sync(); err != nil {
 		return err
 	}
-	a.entries = int(a.status().Entries)
+	a.entries, a.pairs.added = int(a.status().Entries), int(a.status().Added)
 	return nil
 }
 
@@ -222,6 +227,12 @@ func (a *array) rewrite(p *kernels.Update) error {
 		return err
 	}
 	if err := a.tables(false); err != nil {
+		return err
+	}
+	if err := a.pairs.reserve(a.entries); err != nil {
+		return err
+	}
+	if err := a.fillPairs(); err != nil {
 		return err
 	}
 	return a.q.Sync()
@@ -258,10 +269,7 @@ func (a *array) scatter(p *kernels.Update, next *slots) error {
 			return err
 		}
 	}
-	if err := a.pairs.begin(a.q, a.entries); err != nil {
-		return err
-	}
-	p.B, p.Leaf, p.Pairs, p.PairMask = next.params(), 0, a.pairs.on.Ptr, a.pairs.mask
+	p.B, p.Leaf = next.params(), 0
 	for i, n := range leaves {
 		if len(leaves) > 1 {
 			if err := a.gather(p, i*part); err != nil {
@@ -270,9 +278,6 @@ func (a *array) scatter(p *kernels.Update, next *slots) error {
 			if err := kernels.RunUpdateWeigh(a.q, p); err != nil {
 				return err
 			}
-		}
-		if err := kernels.RunUpdatePairs(a.q, p); err != nil {
-			return err
 		}
 		if err := kernels.RunUpdateFill(a.q, p); err != nil {
 			return err
