@@ -67,7 +67,7 @@ func (o *Order) findWindows() {
 	}
 }
 
-// hasAlike reports whether so many steps have the same test that some may share a window.
+// hasAlike reports whether manyAlike steps have the same test. Fewer do not share a window.
 func (o *Order) hasAlike() bool {
 	for d := 1; d+manyAlike <= len(o.Steps); d++ {
 		n := 0

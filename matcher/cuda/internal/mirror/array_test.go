@@ -237,8 +237,8 @@ func TestA26RowsAloneFillLeaves(t *testing.T) {
 	})
 }
 
-// TestA28DeviceArrayWithRanges plays batches against arrays with ranges of vertices. There are so many ranges that most
-// begin at a leaf of their own. Later batches have ids beyond the last range.
+// TestA28DeviceArrayWithRanges plays batches against arrays with ranges of vertices. Most of the ranges begin at a leaf
+// of their own. Later batches have ids beyond the last range.
 func TestA28DeviceArrayWithRanges(t *testing.T) {
 	bases, grew := 0, 0
 	enough := func() bool { return bases > 20 && grew > 0 }
