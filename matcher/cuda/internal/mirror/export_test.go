@@ -215,15 +215,20 @@ func (a Array) Read(net int) (c Content, err error) {
 func (e Entry) before(f Entry) bool { return e.Row < f.Row || e.Row == f.Row && e.Nbr < f.Nbr }
 
 // GrowPairs has a filter on a device of which a graph may take a number of bytes: for some entries, and for more of
-// them when the rest of that is in use. It returns how many bytes are near and far for the filter then, and its words.
-func GrowPairs(dev kernels.Device, bytes, entries, more int) (near, far, words int, err error) {
+// them; when the rest of that is in use, if full. It returns how many bytes are near and far for the filter then, and
+// its words.
+func GrowPairs(dev kernels.Device, bytes, entries, more int, full bool) (near, far, words int, err error) {
 	d := newNearFirst(dev)
 	d.most = bytes
 	s := pairs{on: device.Buffer{Dev: d}, most: bytes / pairShare}
 	if err := s.reserve(entries); err != nil {
 		return 0, 0, 0, err
 	}
-	rest, err := d.Alloc(d.room())
+	size := 1
+	if full {
+		size = d.room()
+	}
+	rest, err := d.Alloc(size)
 	if err != nil {
 		return 0, 0, 0, err
 	}

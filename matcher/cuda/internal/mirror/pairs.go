@@ -4,7 +4,6 @@ package mirror
 
 import (
 	"errors"
-	"math"
 	"math/bits"
 	"unsafe"
 
@@ -32,14 +31,14 @@ const (
 	pairShare = 4
 )
 
-// reserve makes room for a number of entries of the array. The content is lost. The filter of a mapped graph does not
-// grow once it is on the device, where it could not stay: the rest of that memory is in use by then.
+// reserve makes room for a number of entries of the array. The content is lost. The filter of a mapped graph grows only
+// as far as there is memory left on the device.
 func (s *pairs) reserve(entries int) error {
 	edges := (entries + 1) / 2
 	words := 1 << bits.Len(uint(max(1, edges*pairBits/32)-1))
 	most := s.most
-	if most < math.MaxInt && s.on.Ptr != 0 {
-		most = min(most, s.on.Size)
+	if d, ok := s.on.Dev.(*nearFirst); ok {
+		most = min(most, (d.room()+d.near[s.on.Ptr])/5*4) // a buffer is up to a quarter larger
 	}
 	for words > 1 && 4*words > most {
 		words /= 2
