@@ -73,6 +73,8 @@ type Engine struct {
 	single    bool     // some searched query is of one vertex without edges
 	// unprepared tells that the backend does not know of the last change of queries yet.
 	unprepared bool
+	// beside tells that this is a query which Static.Prepare has added, and no other change.
+	beside bool
 	// outdated tells that values have changed without a net event, of which the backend knows nothing.
 	outdated bool
 	running  running
@@ -223,7 +225,7 @@ func (e *Engine) ToSuspend() (names []string) {
 func (e *Engine) suspend(r *registered, x *Decision) {
 	e.setWitness(r, false, nil)
 	r.state.Suspended, r.state.SuspendedBy, r.state.Announced, r.plan = true, x.Cause.String(), nil, nil
-	e.unprepared = true
+	e.unprepared, e.beside = true, false
 	delete(e.asked, r.state.Query.Name)
 }
 
@@ -300,7 +302,7 @@ func (e *Engine) current() error {
 		if err := e.opt.Backend.Load(e.g); err != nil {
 			return fmt.Errorf("loading the graph into backend %s: %w", e.opt.Backend.Name(), err)
 		}
-		e.outdated, e.unprepared = false, true
+		e.outdated, e.unprepared, e.beside = false, true, false
 	}
 	if !e.unprepared {
 		return nil
@@ -310,7 +312,7 @@ func (e *Engine) current() error {
 
 // prepare makes the searched queries known to the backend.
 func (e *Engine) prepare() error {
-	e.unprepared = true
+	e.unprepared, e.beside = true, false
 	e.active, e.once = e.active[:0], e.once[:0]
 	for _, r := range e.queries {
 		if !r.state.Removed && !r.state.Suspended {

@@ -49,8 +49,9 @@ type Plan struct {
 	// Revised holds one matching order for each pattern vertex that conditions read, for vertices that a batch revises
 	// (DESIGN S16, A14). Its first step maps that vertex and has no back edges.
 	Revised []Order
-	// Static is the matching order for enumeration of a whole graph. Its first step has no back edges.
-	Static Order
+	// Static returns the matching order for enumeration of a whole graph. Its first step has no back edges. It is made
+	// when it is first asked for, unless the plan has orders for batches.
+	Static func() *Order
 
 	// Automorphisms is the number of label-preserving automorphisms of the pattern's vertices and edges. It is 1, and
 	// the following are nil, unless the match mode is Isomorphism: nothing is found by symmetry then.

@@ -16,8 +16,10 @@ type Static struct {
 
 // Static plans a query.
 func (e *Engine) Static(q *Query) (*Static, error) {
-	if err := e.current(); err != nil {
-		return nil, err
+	if !e.beside || e.outdated {
+		if err := e.current(); err != nil {
+			return nil, err
+		}
 	}
 	if err := e.checkNegations(q); err != nil {
 		return nil, err
@@ -35,10 +37,11 @@ func (s *Static) Prepare() error {
 	for _, r := range e.active {
 		plans = append(plans, r.plan)
 	}
-	e.unprepared = true // until the backend knows the registered queries alone again
+	e.unprepared, e.beside = true, false // until the backend knows the registered queries alone again
 	if err := e.opt.Backend.Prepare(plans); err != nil {
 		return fmt.Errorf("preparing backend %s: %w", e.opt.Backend.Name(), err)
 	}
+	e.beside = true
 	return nil
 }
 

@@ -50,12 +50,16 @@ func (b *Backend) wayIn(s *space.Space, c *compiled, want matcher.Want) *way {
 	if s.IsEmpty() {
 		return w
 	}
-	p, order := s.Narrowed, c.plan.Static
-	if !s.Rough {
-		order = s.Order()
+	p := s.Narrowed
+	var order *matcher.Order
+	if s.Rough {
+		order = c.plan.Static()
+	} else {
+		of := s.Order()
+		order = &of
 	}
 	symmetric := want == matcher.WantCount || p.Query.Unit == matcher.Subgraphs
-	w.order = program.Compile(p, &order, s, &program.ListKeys{Still: true}, symmetric)
+	w.order = program.Compile(p, order, s, &program.ListKeys{Still: true}, symmetric)
 	w.canonical = func() *program.CanonicalOrder {
 		return program.CompileCanonical(p, s, &matcher.Order{Edge: -1, Steps: []matcher.Step{{}}}, 1)
 	}

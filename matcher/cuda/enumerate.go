@@ -152,7 +152,7 @@ func (b *Backend) total(
 		}
 	}
 	t := b.totals(j, b.g.Vertices())
-	for roots := range slices.Chunk(b.roots(which, p, p.Static.Steps[0].Vertex),
+	for roots := range slices.Chunk(b.roots(which, p, p.Static().Steps[0].Vertex),
 		b.first().run.opt.Tasks*len(b.sides)) {
 		work := &tasks{net: roots}
 		work.add(program, 0, 0, len(roots))

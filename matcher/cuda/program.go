@@ -70,8 +70,8 @@ func compile(p *matcher.Plan, view dyngraph.View, f *candidates.Filter, t *table
 			c.count = append(c.count, t.add(t.program(p, &p.Anchored[i], f, kernels.ModeCount, ranked)))
 		}
 	}
-	c.countAll = t.add(t.program(p, &p.Static, f, kernels.ModeCount, inView))
-	c.anyAll = t.add(t.program(p, &p.Static, f, kernels.ModeAny, inView))
+	c.countAll = t.add(t.program(p, p.Static(), f, kernels.ModeCount, inView))
+	c.anyAll = t.add(t.program(p, p.Static(), f, kernels.ModeAny, inView))
 	c.rooted = t.add(t.program(p, rooted(p, 0), f, kernels.ModeRows, inView))
 	c.rootedAt = slices.Repeat([]uint32{kernels.None}, len(p.Query.Vertices))
 	if c.spaced = c.rooted; !t.where.readsVertices(&t.programs[c.rooted]) {

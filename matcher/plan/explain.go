@@ -94,7 +94,7 @@ func explain(p *matcher.Plan) string {
 		}
 	}
 	fmt.Fprintf(&b, "static\n")
-	stepsText(&b, p, &p.Static, 0, "  ")
+	stepsText(&b, p, p.Static(), 0, "  ")
 	return b.String()
 }
 

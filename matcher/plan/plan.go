@@ -82,11 +82,16 @@ func (pl *Planner) plan(q *matcher.Query, g *dyngraph.Graph, batches bool) (*mat
 	p.Own, p.OwnVertex = own(p)
 	p.Asked = asked(p)
 
-	o := newOrderer(p, st)
+	p.Static = sync.OnceValue(func() *matcher.Order {
+		o := newOrderer(p, st).static()
+		return &o
+	})
+	var o *orderer
 	if batches {
+		o = newOrderer(p, st)
 		o.batches()
+		p.Static()
 	}
-	p.Static = o.static()
 	if p.Automorphisms = matcher.CountOf(1); q.MatchMode == matcher.Isomorphism {
 		symmetry(p)
 	}

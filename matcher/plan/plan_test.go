@@ -121,7 +121,7 @@ func TestOrdersAreConnected(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, o := range append(p.Anchored, p.Static) {
+		for _, o := range append(p.Anchored, *p.Static()) {
 			edges, vertices := map[int]bool{}, map[int]bool{}
 			if o.Edge >= 0 {
 				edges[o.Edge] = true

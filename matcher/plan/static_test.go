@@ -25,7 +25,8 @@ func TestStatic(t *testing.T) {
 		require.False(t, static.ForBatches())
 		require.Empty(t, static.Classes)
 		whole.Anchored, whole.Classes, whole.Alike, whole.Revised = nil, nil, nil, nil
-		whole.Text, static.Text = nil, nil
+		require.Equal(t, whole.Static(), static.Static())
+		whole.Static, static.Static, whole.Text, static.Text = nil, nil, nil, nil
 		require.Equal(t, whole, static)
 	})
 }

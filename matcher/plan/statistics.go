@@ -44,7 +44,8 @@ func (s *statistics) all() []dyngraph.Triple {
 // keeps those. A later batch that brings another label makes the engine plan again (dyngraph.Delta.NewTriples).
 func (s *statistics) narrow(wanted, from, to dyngraph.LabelID, either bool) dyngraph.LabelID {
 	either = either || !s.g.Directed()
-	var found []dyngraph.LabelID
+	var room [4]dyngraph.LabelID
+	found := room[:0]
 	if !matcher.SeveralLabels(from) && !matcher.SeveralLabels(to) {
 		for _, l := range s.labels { // there are fewer than triples
 			if s.g.TripleCount(from, l, to) > 0 || either && s.g.TripleCount(to, l, from) > 0 {
@@ -62,7 +63,7 @@ func (s *statistics) narrow(wanted, from, to dyngraph.LabelID, either bool) dyng
 	found = slices.DeleteFunc(found, func(l dyngraph.LabelID) bool { return !matcher.LabelFits(wanted, l) })
 	switch {
 	case wanted != matcher.AnyLabel:
-		return matcher.LabelSet(found...)
+		return matcher.LabelSet(slices.Clone(found)...)
 	case len(found) == 0:
 		return matcher.UnknownLabel
 	case slices.ContainsFunc(found, func(l dyngraph.LabelID) bool { return l != found[0] }):

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math/bits"
+	"slices"
 
 	"motifd/matcher"
 )
@@ -13,6 +14,9 @@ import (
 // that fix 0..i-1 (a stabiliser chain with base 0, 1, 2, ...; Grochow and Kellis, RECOMB 2007, section 3.2). The
 // group's order is the product of these orbits' sizes.
 func symmetry(p *matcher.Plan) {
+	if p.Automorphisms = matcher.CountOf(1); toldApart(p) {
+		return
+	}
 	if p.Query.Between() || p.Query.ReadsVertices() || len(p.Query.Negations) > 0 {
 		symmetryBetween(p)
 		return
@@ -47,6 +51,50 @@ func symmetry(p *matcher.Plan) {
 		}
 		p.Automorphisms = p.Automorphisms.Mul(matcher.CountOf(same))
 	}
+}
+
+// toldApart reports whether labels alone, of vertices and of what they are joined to, tell all vertices of the pattern
+// apart, and no two edges join the same ones: there is no automorphism then. So it is with most patterns of many labels.
+func toldApart(p *matcher.Plan) bool {
+	q := p.Query
+	if hasParallel(q.Edges) {
+		return false
+	}
+	var room, next [matcher.MaxVertices]uint64
+	colours, before := room[:len(q.Vertices)], 0
+	for v, l := range p.VertexLabels {
+		colours[v] = mix(uint64(l))
+	}
+	for {
+		now := distinctOf(colours)
+		if now == len(colours) || now == before {
+			return now == len(colours)
+		}
+		before = now
+		for v := range colours {
+			next[v] = mix(colours[v])
+		}
+		for i := range q.Edges {
+			e := &q.Edges[i]
+			there, back := mix(uint64(p.EdgeLabels[i])<<2), mix(uint64(p.EdgeLabels[i])<<2|1)
+			if e.Either || !p.Directed {
+				back = there
+			}
+			next[e.From] += mix(colours[e.To] ^ there)
+			next[e.To] += mix(colours[e.From] ^ back)
+		}
+		copy(colours, next[:])
+	}
+}
+
+// distinctOf returns how many colours there are, of few.
+func distinctOf(colours []uint64) (n int) {
+	for i, c := range colours {
+		if !slices.Contains(colours[:i], c) {
+			n++
+		}
+	}
+	return n
 }
 
 // edgeKind tells pattern edges between the same vertices apart, or not.

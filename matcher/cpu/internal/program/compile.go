@@ -133,7 +133,11 @@ func compile(p *matcher.Plan, m *matcher.Member, f candidates.Source, keys *List
 	c := &Order{Plan: p, Anchor: o.Edge, Steps: make([]Step, len(o.Steps)), Slots: len(o.Steps)}
 	at, mappedAt := make([]int, len(p.Query.Vertices)), o.StepOf(len(p.Query.Edges))
 	var sorted []matcher.BackEdge
-	mapped := uint32(0)
+	mapped, backs := uint32(0), 0
+	for i := range o.Steps {
+		backs += len(o.Steps[i].Back)
+	}
+	room := make([]BackEdge, backs)
 	for i := range o.Steps {
 		from := &o.Steps[i]
 		at[from.Vertex] = i
@@ -141,7 +145,9 @@ func compile(p *matcher.Plan, m *matcher.Member, f candidates.Source, keys *List
 		s := Step{Vertex: from.Vertex, Slot: i, Test: f.Test(p, from.Vertex), Simple: true}
 		sorted = append(sorted[:0], from.Back...)
 		slices.SortStableFunc(sorted, bySteps)
-		s.Back = slices.Grow(s.Back, len(sorted))
+		if n := len(sorted); n > 0 {
+			s.Back, room = room[:0:n], room[n:]
+		}
 		for _, b := range sorted {
 			nb := BackEdge{Edge: b.Edge, Step: b.Step, Label: b.Label, Dir: b.Dir, Either: b.Either,
 				Labels: labelsOf(p, b.Edge), NeighborLabel: p.VertexLabels[from.Vertex], Test: f.EdgeTest(p, b.Edge)}

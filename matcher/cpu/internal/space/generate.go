@@ -29,7 +29,6 @@ type generator struct {
 	of     [][]dyngraph.VertexID // by pattern vertex: its candidates, some of which were dropped
 	made   uint64                // pattern vertices that have candidates
 	walked uint64                // pattern vertices whose neighbours have candidates
-	found  []candidate           // at the data vertex at hand
 	looked int                   // data vertices, for stop
 }
 
@@ -46,9 +45,15 @@ func (m *maker) generate(of *Signatures) bool {
 		m.room, m.isDirty = make([]uint64, size), make([]uint64, (size+63)/64)
 	}
 	m.bits = m.room[:size]
+	for len(m.lists) < n {
+		m.lists = append(m.lists, nil)
+	}
 	g := &generator{maker: m, signs: of.of(m.g), needs: degreesOf(m.plan), least: make([]uint64, n),
 		most: make([]int, n), joins: joinsOf(m.plan), fits: fitsOf(m.plan, m.g.Labels()),
-		of: make([][]dyngraph.VertexID, n)}
+		of: m.lists[:n]}
+	for u := range g.of {
+		g.of[u] = g.of[u][:0]
+	}
 	rarest, hasBits := 0, m.plan.ForBatches() || m.Filter.Whole
 	for u := range n {
 		need := &g.needs[u]

@@ -27,7 +27,8 @@ type end struct{ edge, of, other int }
 var bothDirs = [2]dyngraph.Dir{dyngraph.Out, dyngraph.In}
 
 // kindsOf lists the kinds of edges that a pattern asks for.
-func kindsOf(p *matcher.Plan, f candidates.Source) (kinds []kind) {
+func kindsOf(p *matcher.Plan, f candidates.Source) []kind {
+	kinds := make([]kind, 0, 2)
 	for i, e := range p.Query.Edges {
 		var labels []dyngraph.LabelID
 		if l := p.EdgeLabels[i]; l != matcher.AnyLabel {
@@ -48,7 +49,8 @@ func kindsOf(p *matcher.Plan, f candidates.Source) (kinds []kind) {
 			})
 			if at < 0 {
 				at = len(kinds)
-				kinds = append(kinds, kind{dirs: dirs, labels: labels, test: test})
+				kinds = append(kinds, kind{dirs: dirs, labels: labels, test: test,
+					ends: make([]end, 0, 2*len(p.Query.Edges))})
 			}
 			k, other := &kinds[at], e.From+e.To-v
 			k.ends, k.wants = append(k.ends, end{i, v, other}), k.wants|1<<v

@@ -55,9 +55,18 @@ func (s *Space) orderer() *orderer {
 	if s.orders != nil {
 		return s.orders
 	}
-	n := len(s.Candidates)
+	n, edges := len(s.Candidates), s.plan.Query.Edges
 	o := &orderer{Space: s, adj: make([]uint32, n), at: make([][]edgeAt, n), growth: make([]float64, n)}
-	for i, e := range s.plan.Query.Edges {
+	var ends [matcher.MaxVertices]int
+	for _, e := range edges {
+		ends[e.From]++
+		ends[e.To]++
+	}
+	room := make([]edgeAt, 2*len(edges))
+	for v := range o.at {
+		o.at[v], room = room[:0:ends[v]], room[ends[v]:]
+	}
+	for i, e := range edges {
 		o.adj[e.From] |= 1 << e.To
 		o.adj[e.To] |= 1 << e.From
 		joined := float64(s.Pairs[i]) / float64(s.Candidates[e.From]) / float64(s.Candidates[e.To])
@@ -104,6 +113,7 @@ func (o *orderer) from(order []int) ([]int, float64) {
 		o.place(v)
 	}
 	partial := float64(o.Candidates[order[len(order)-1]])
+	order = append(make([]int, 0, len(o.adj)), order...)
 	for cost = partial; len(order) < len(o.adj); cost += partial {
 		best, least := -1, 0.0
 		for m := near &^ placed; m != 0; m &= m - 1 {

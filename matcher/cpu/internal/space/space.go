@@ -112,8 +112,10 @@ var makers sync.Pool
 type maker struct {
 	*Space
 	g             *dyngraph.Graph
-	room          []uint64            // of bits
-	list          []dyngraph.VertexID // room of vertices
+	room          []uint64              // of bits
+	list          []dyngraph.VertexID   // room of vertices
+	lists         [][]dyngraph.VertexID // room of generator.of
+	found         []candidate           // by the generator, at the data vertex at hand
 	kinds         []kind
 	dirty         []dyngraph.VertexID // their semi-joins are to be made again
 	isDirty       []uint64            // the same, by data vertex, 64 to a word
@@ -295,7 +297,7 @@ func (m *maker) count() bool {
 	n := len(m.plan.Query.Vertices)
 	m.Candidates = make([]int, n)
 	within := make([]uint64, n) // by pattern vertex: those that have all of its candidates
-	m.common = make([]uint64, n)
+	m.common, m.same = make([]uint64, n), make([]int, 0, n)
 	for u := range within {
 		within[u] = ^uint64(0)
 	}
@@ -328,17 +330,19 @@ func (m *maker) count() bool {
 // countPairs counts the pairs of candidates by pattern edge, at the edge's end with fewer candidates.
 func (m *maker) countPairs() bool {
 	m.Pairs = make([]int, len(m.plan.Query.Edges))
-	counted := make([][]end, len(m.kinds))
+	counted, room := make([][]end, len(m.kinds)), make([]end, 0, 2*len(m.Pairs))
 	at := make([]uint64, len(m.kinds)) // the pattern vertices of these ends
 	for i := range m.kinds {
+		from := len(room)
 		for _, e := range m.kinds[i].ends {
 			few := m.Candidates[e.of] - m.Candidates[e.other]
 			if few < 0 || few == 0 && e.of < e.other {
-				counted[i], at[i] = append(counted[i], e), at[i]|1<<e.of
+				room, at[i] = append(room, e), at[i]|1<<e.of
 			}
 		}
+		counted[i] = room[from:]
 	}
-	var here []end
+	here := room[len(room):] // each edge is counted at one end
 	for n, v := range m.vertices {
 		if n%pollEvery == 0 && m.stop() {
 			return false
