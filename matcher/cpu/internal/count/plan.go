@@ -108,8 +108,8 @@ type Edge struct {
 	Multi        *MultiEdge // nil if the edge has one image between two data vertices at most
 }
 
-// edgeSet is a set of pattern edges, or of their ranks.
-type edgeSet [(matcher.MaxEdges + 63) / 64]uint64
+// edgeSet is a set of the pattern edges of a Plan, or of their ranks.
+type edgeSet [(maxEdges + 63) / 64]uint64
 
 func (s *edgeSet) add(i int) { s[i/64] |= 1 << (i % 64) }
 
@@ -218,35 +218,68 @@ func (s *Plan) rankEdges(q *matcher.Query) {
 	walk(0)
 }
 
-// quotient makes the quotient of a partition.
+// quotient makes the quotient of a partition. Blocks of one vertex whose neighbours are such blocks have the filters and
+// edges of the pattern itself, the first quotient.
 func (s *Plan) quotient(index int, b *partition, conflicts []uint32, f candidates.Source) *Quotient {
 	p := s.Pattern
 	n := len(b.blockOf)
 	q := &Quotient{
 		index:     index,
-		isFirst:   make([]bool, len(s.rank)),
-		tests:     slices.Clone(s.tests),
 		Members:   b.members,
 		BlockOf:   b.blockOf,
 		Adj:       make([]uint32, n),
 		conflicts: conflicts,
-		filters:   make([]filter, n),
 		Edges:     make([][]Edge, n),
 	}
 	q.Factor, q.Negative = b.coefficient()
+	own := ^uint32(0) // the blocks that have edges of their own
+	if len(s.Quotients) > 0 && s.sets == nil {
+		self := s.Quotients[0]
+		own = 0
+		for v, x := range b.blockOf {
+			if b.members[x] != 1<<v {
+				own |= 1 << x
+				for m := self.Adj[v]; m != 0; m &= m - 1 {
+					own |= 1 << b.blockOf[bits.TrailingZeros32(m)]
+				}
+			}
+		}
+		q.isFirst, q.tests, q.filters = slices.Clone(self.isFirst), slices.Clone(self.tests), slices.Clone(self.filters)
+		copy(q.Edges, self.Edges)
+	} else {
+		q.isFirst, q.tests, q.filters = make([]bool, len(s.rank)), slices.Clone(s.tests), make([]filter, n)
+	}
 	for v, m := range b.members {
-		if m != 0 {
-			q.Blocks |= 1 << v
+		switch {
+		case m == 0:
+			q.filters[v], q.Edges[v] = filter{}, nil
+			continue
+		case own == ^uint32(0) || m&(m-1) != 0:
 			q.filters[v] = s.filterOf(m, f)
 		}
+		q.Blocks |= 1 << v
 	}
-	same, most := s.sameEdges(b), make([]int, n)
+	same, most, all := s.sameEdges(b, own), make([]int, n), 0
 	for i, e := range p.Query.Edges {
-		most[b.blockOf[e.From]]++
-		most[b.blockOf[e.To]]++
+		x, y := b.blockOf[e.From], b.blockOf[e.To]
+		q.Adj[x] |= 1 << y
+		q.Adj[y] |= 1 << x
+		if (own>>x|own>>y)&1 == 0 {
+			continue
+		}
 		q.isFirst[i] = !slices.ContainsFunc(same[i], func(k int) bool { return s.rank[k] < s.rank[i] })
-		q.Adj[b.blockOf[e.From]] |= 1 << b.blockOf[e.To]
-		q.Adj[b.blockOf[e.To]] |= 1 << b.blockOf[e.From]
+		for _, z := range [2]int{x, y} {
+			if q.isFirst[i] && own>>z&1 != 0 {
+				most[z]++
+				all++
+			}
+		}
+	}
+	room := make([]Edge, all)
+	for x, n := range most {
+		if n > 0 {
+			q.Edges[x], room = room[:0:n], room[n:]
+		}
 	}
 	for i, e := range p.Query.Edges {
 		if !q.isFirst[i] || s.setOf[i] >= 0 {
@@ -254,6 +287,9 @@ func (s *Plan) quotient(index int, b *partition, conflicts []uint32, f candidate
 		}
 		for _, v := range [2]int{e.From, e.To} {
 			x, other := b.blockOf[v], e.From+e.To-v
+			if own>>x&1 == 0 {
+				continue
+			}
 			to := Edge{From: other, rank: s.rank[i], Label: p.EdgeLabels[i]}
 			if p.Directed && e.From == v { // the earlier vertex is the target of the edge
 				to.Dir = dyngraph.In
@@ -275,9 +311,6 @@ func (s *Plan) quotient(index int, b *partition, conflicts []uint32, f candidate
 				to.kind = s.wildcard(labeladj.Wildcard{Dirs: 1 << to.Dir, Edge: to.Label, Nbr: l}, to.tests)
 			}
 			q.tests[i] = to.tests
-			if q.Edges[x] == nil {
-				q.Edges[x] = make([]Edge, 0, most[x])
-			}
 			q.Edges[x] = append(q.Edges[x], to)
 		}
 	}
@@ -322,9 +355,9 @@ func (s *Plan) wildcard(w labeladj.Wildcard, tests []*truths.Test) int {
 	return s.kind(w.Key(), tests)
 }
 
-// sameEdges returns, by pattern edge, the pattern edges that the quotient identifies with it, itself among them, in
-// their order; none for edges of sets.
-func (s *Plan) sameEdges(b *partition) [][]int {
+// sameEdges returns, by pattern edge at some blocks, the pattern edges that the quotient identifies with it, itself
+// among them, in their order; none for edges of sets.
+func (s *Plan) sameEdges(b *partition, at uint32) [][]int {
 	p := s.Pattern
 	type ends [3]uint32 // blocks and label
 	keys, sorted := make([]ends, len(s.rank)), make([]int, 0, len(s.rank))
@@ -334,6 +367,9 @@ func (s *Plan) sameEdges(b *partition) [][]int {
 		}
 		e := &p.Query.Edges[i]
 		from, to := b.blockOf[e.From], b.blockOf[e.To]
+		if (at>>from|at>>to)&1 == 0 {
+			continue
+		}
 		if !p.Directed && from > to {
 			from, to = to, from
 		}

@@ -33,7 +33,7 @@ func TestSameEdges(t *testing.T) {
 		sets += len(s.sets)
 		for _, q := range s.Quotients {
 			of := q.BlockOf
-			for i, got := range s.sameEdges(&partition{blockOf: of}) {
+			for i, got := range s.sameEdges(&partition{blockOf: of}, ^uint32(0)) {
 				var want []int
 				for k := range s.rank {
 					e, d := &p.Query.Edges[i], &p.Query.Edges[k]
