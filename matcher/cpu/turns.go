@@ -7,22 +7,32 @@ import (
 	"sync"
 
 	"motifd/matcher"
+	"motifd/matcher/cpu/internal/count"
 	"motifd/matcher/cpu/internal/work"
 )
 
 const (
 	// firstTurn is the number of steps of the first turn of a count by enumeration, and nextTurn the factor by which
-	// its steps in all grow from one turn to the next. A count by components has summedTurn steps for each of these; in
-	// its first turn firstSummed for each of firstTurn, since most such counts end in it.
-	firstTurn   = 1 << 13
-	nextTurn    = 8
-	summedTurn  = 6
-	firstSummed = 12
+	// its steps in all grow from one turn to the next.
+	firstTurn = 1 << 13
+	nextTurn  = 2
+	// soon bounds which enumerations go on without turns for others: they are expected to make at most soon times the
+	// steps of the turn at hand. But expectations may grow with the turns. So a count by components that has made fewer
+	// than 1/atLeast of the steps gets a turn.
+	soon, atLeast = 8, 16
+	// firstSummed is the steps of the first turn of a count by components for each of firstTurn. Later it may make as
+	// many as the enumeration is expected to make, and mostSummed for each of the turn at hand. A turn is looked at
+	// turnParts times. It ends early if the count is then expected to make more than hopeless times the steps that are
+	// expected of the enumeration.
+	firstSummed, mostSummed, turnParts, hopeless = 6, 64, 4, 4
+	// perEdge is the number of steps of an enumeration that take as long as to plan an edge of a quotient. A plan that
+	// takes longer than the enumeration has taken waits until that has made planTurn times firstTurn.
+	perEdge, planTurn = 16, 8
 	// roughTurn is the divisor of the steps allowed in a rough space that gives those of the first turn by components.
 	// That turn comes before any other: where labels are few, candidates are many, and counts have few terms.
 	roughTurn = 4
-	// hopeless bounds which enumerations get a turn: they are expected to make at most hopeless times its steps.
-	hopeless = 4
+	// jumpTurn is the number of steps of the first turn of a search with jumps for each of firstTurn.
+	jumpTurn = 64
 )
 
 // count is searchWithin for a count, which is taken by enumeration or by components. One of these can take 100 times as
@@ -67,38 +77,77 @@ func (c *contest) run(one *contestant, foreseen float64) bool {
 	b, w := c.e.b, one.way
 	var sums, jumps *contestant
 	for steps := c.first; c.spent() < c.most; steps *= nextTurn {
-		// By enumeration, unless it is foreseen not to suffice.
-		if foreseen <= hopeless*steps && !(w.space.Rough && steps == c.first) {
+		// By enumeration, unless it is foreseen to take long.
+		if foreseen <= soon*steps && !(w.space.Rough && steps == c.first) {
 			if c.turn(one, steps) {
 				return true
 			}
 			foreseen = one.foreseen()
 		}
-		if foreseen <= nextTurn*steps && (sums != nil || steps == c.first && !w.space.Rough) {
-			continue // the next turn is foreseen to suffice
-		}
 		// By components.
-		summed := max(summedTurn*steps, foreseen)
+		summed := min(foreseen, mostSummed*steps)
+		switch {
+		case sums == nil || foreseen > soon*steps:
+		case one.spent() <= atLeast*sums.spent():
+			continue
+		default:
+			summed = min(foreseen, one.spent())
+		}
 		if sums == nil {
+			if !w.space.Rough && !math.IsInf(foreseen, 1) && c.goesOn(one, &foreseen) {
+				return true
+			}
 			by := b.summingWay(c.e.c, w, &c.e.result)
 			if by == nil {
 				return c.turn(c.enter(b.jumpingWay(w)), c.most)
 			}
 			sums = c.enter(by)
 			if summed = firstSummed * c.first; w.space.Rough {
-				summed = max(summed, c.most/roughTurn)
+				summed = max(2*summed, c.most/roughTurn)
 			}
 		}
-		if c.turn(sums, summed) {
+		if c.sum(sums, one, summed, foreseen) {
 			return true
 		}
-		if steps > nextTurn*c.first {
+		if steps >= jumpTurn*c.first {
 			if jumps == nil {
 				jumps = c.enter(b.jumpingWay(w))
 			}
 			if c.turn(jumps, steps) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// goesOn lets the enumeration go on before there is a count by components: if it is foreseen to need no more steps than
+// that gets in its first turn, and if to plan that count takes longer than the enumeration has taken. It reports whether
+// the search is done.
+func (c *contest) goesOn(one *contestant, foreseen *float64) bool {
+	on := func(steps float64) bool {
+		if c.turn(one, steps) {
+			return true
+		}
+		*foreseen = one.foreseen()
+		return false
+	}
+	if first := firstSummed * c.first; *foreseen-one.spent() <= first && on(one.spent()+first) {
+		return true
+	}
+	return perEdge*float64(count.Effort(one.way.space.Narrowed)) > one.spent() && on(planTurn*c.first)
+}
+
+// sum gives a count by components a turn, up to a number of steps in all. How far it has come is not known before its
+// first root is done.
+func (c *contest) sum(sums, one *contestant, steps, foreseen float64) bool {
+	began, left := sums.spent(), foreseen-one.spent()
+	for part := 1.0; part <= turnParts; part++ {
+		if c.turn(sums, began+(steps-began)*part/turnParts) {
+			return true
+		}
+		if all := sums.foreseen(); !math.IsInf(all, 1) && all-sums.spent() > hopeless*left {
+			break
 		}
 	}
 	return false
@@ -135,7 +184,7 @@ func (c *contest) enter(w *way) *contestant {
 // spent returns the steps that all searches have made.
 func (c *contest) spent() (steps float64) {
 	for _, x := range c.all {
-		steps += float64(x.allowed.Spent())
+		steps += x.spent()
 	}
 	return steps
 }
@@ -209,7 +258,11 @@ func (c *contest) end() {
 	}
 }
 
-// foreseen returns the expected number of steps of a whole enumeration, after a turn that was not enough.
+// spent returns the steps that the search has made.
+func (x *contestant) spent() float64 { return float64(x.allowed.Spent()) }
+
+// foreseen returns the expected number of steps of the whole search, after a turn that was not enough: infinite if it
+// has not come far enough to tell.
 func (x *contestant) foreseen() float64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -218,5 +271,5 @@ func (x *contestant) foreseen() float64 {
 		done += d
 	}
 	roots := x.way.space.Candidates[x.way.order.Steps[0].Vertex]
-	return float64(x.allowed.Spent()) * float64(max(1, roots)) / max(done, 1e-9)
+	return x.spent() * float64(max(1, roots)) / done
 }

@@ -155,19 +155,11 @@ func NewPlan(p *matcher.Plan, f candidates.Source, apart bool) *Plan {
 			s.tests[i] = []*truths.Test{test}
 		}
 	}
-	adj := make([]uint32, n)
-	for _, e := range q.Edges {
-		adj[e.From] |= 1 << e.To
-		adj[e.To] |= 1 << e.From
-	}
 	s.rankEdges(q)
 	if !s.groupMultiEdges() {
 		return nil
 	}
-	together := make([]uint32, n)
-	for v := range together {
-		together[v] = p.MustDiffer[v] &^ adj[v] // no edge leads from a vertex to itself
-	}
+	together := togetherOf(p)
 	free := make([]uint32, n)
 	var parts []partition
 	if !apart || !slices.ContainsFunc(together, func(of uint32) bool { return of != 0 }) {
@@ -190,6 +182,19 @@ func NewPlan(p *matcher.Plan, f candidates.Source, apart bool) *Plan {
 	}
 	return s
 }
+
+// togetherOf returns, by pattern vertex, those that may share an image if nothing keeps vertices apart.
+func togetherOf(p *matcher.Plan) []uint32 {
+	together := slices.Clone(p.MustDiffer)
+	for _, e := range p.Query.Edges { // no edge leads from a vertex to itself
+		together[e.From] &^= 1 << e.To
+		together[e.To] &^= 1 << e.From
+	}
+	return together
+}
+
+// Effort returns how many edges the quotients of a pattern have, about, which NewPlan makes.
+func Effort(p *matcher.Plan) int { return len(p.Query.Edges) * len(partitions(togetherOf(p))) }
 
 // identity returns the pattern itself.
 func (s *Plan) identity() *Quotient {
