@@ -109,7 +109,7 @@ func (c *contest) run(one *contestant, foreseen float64) bool {
 		if c.sum(sums, one, summed, foreseen) {
 			return true
 		}
-		if steps >= jumpTurn*c.first {
+		if steps >= jumpTurn*c.first && foreseen > soon*steps {
 			if jumps == nil {
 				jumps = c.enter(b.jumpingWay(w))
 			}
