@@ -175,7 +175,12 @@ func (c *Counter) candidates(room *[]dyngraph.VertexID, l *edgeList, a admission
 
 // isJoined reports whether an edge, not a multi-edge, joins data vertex w to the image of its other end.
 func (c *Counter) isJoined(e *Edge, w dyngraph.VertexID) bool {
-	nbr, ent, check := c.neighbors(c.image[e.From], e)
-	at := neighbors.Seek(nbr, 0, w)
-	return at < len(nbr) && nbr[at] == w && (!check || c.admitsEdge(ent[at], e.rank, e.tests))
+	l := c.list(c.image[e.From], e)
+	return c.isIn(&l, w)
+}
+
+// isIn reports whether an admitted edge of a list leads to w.
+func (c *Counter) isIn(l *edgeList, w dyngraph.VertexID) bool {
+	at := neighbors.Seek(l.nbr, 0, w)
+	return at < len(l.nbr) && l.nbr[at] == w && c.admitsAt(l, at)
 }

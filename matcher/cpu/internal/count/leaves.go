@@ -22,8 +22,12 @@ func (c *Counter) countLeaves(p *component) matcher.Count {
 			return total
 		}
 		e := &p.from[0]
-		if c.isLong(c.image[e.From], e, p.to) {
+		l := c.list(c.image[e.From], e)
+		switch {
+		case c.isLong(&l, p.to):
 			return c.apart(c.memoized(p), p.to, e, p.conflicts&c.mapped&^p.separatorSet)
+		case e.Multi == nil:
+			return matcher.CountOf(c.countIn(&l, p.next, p.to))
 		}
 		return c.countLeaf(p.next, p.to, e)
 	}
@@ -46,9 +50,8 @@ const leafKeys = maxComponentKeys
 const long = 64
 
 // isLong reports whether the candidates of a leaf must be counted one by one, and are many.
-func (c *Counter) isLong(v dyngraph.VertexID, e *Edge, to *filter) bool {
-	nbr, _, check := c.neighbors(v, e)
-	return len(nbr) >= long && (check || c.unlessImplied(to) != nil)
+func (c *Counter) isLong(l *edgeList, to *filter) bool {
+	return len(l.nbr) >= long && (l.check || c.unlessImplied(to) != nil)
 }
 
 // sameLeaf reports whether two leaves have the same candidates, apart from the visibility that the ranks of their edges
@@ -112,15 +115,21 @@ func (c *Counter) apart(n matcher.Count, to *filter, e *Edge, conflicts uint32) 
 
 // countPlain is countLeaf for an edge that is not a multi-edge.
 func (c *Counter) countPlain(u int, to *filter, e *Edge) uint64 {
+	l := c.list(c.image[e.From], e)
+	return c.countIn(&l, u, to)
+}
+
+// countIn is countPlain with the list of neighbours along the edge.
+func (c *Counter) countIn(l *edgeList, u int, to *filter) uint64 {
 	if !c.worker.Step() {
 		return 0
 	}
-	n := c.leavesOf(c.image[e.From], to, e)
+	n := c.leavesIn(l, c.image[l.along.From], to)
 	if n == 0 {
 		return 0
 	}
 	for m := c.q.conflicts[u] & c.mapped; m != 0; m &= m - 1 {
-		if w := c.image[bits.TrailingZeros32(m)]; c.fits(to, w) && c.isJoined(e, w) {
+		if w := c.image[bits.TrailingZeros32(m)]; c.fits(to, w) && c.isIn(l, w) {
 			n--
 		}
 	}
@@ -131,7 +140,13 @@ func (c *Counter) countPlain(u int, to *filter, e *Edge) uint64 {
 // changes no edge of v and the edge implies the filter. The changes of a batch at a hub are counted once, not for each
 // anchor.
 func (c *Counter) leavesOf(v dyngraph.VertexID, to *filter, e *Edge) uint64 {
-	l, a := c.list(v, e), admission{to: c.unlessImplied(to)}
+	l := c.list(v, e)
+	return c.leavesIn(&l, v, to)
+}
+
+// leavesIn is leavesOf with the list of v's neighbours along the edge.
+func (c *Counter) leavesIn(l *edgeList, v dyngraph.VertexID, to *filter) uint64 {
+	e, a := l.along, admission{to: c.unlessImplied(to)}
 	if !l.check && a.isEmpty() {
 		return uint64(len(l.nbr))
 	}
@@ -146,7 +161,7 @@ func (c *Counter) leavesOf(v dyngraph.VertexID, to *filter, e *Edge) uint64 {
 		}
 	}
 	c.worker.StepBy(len(l.nbr))
-	n := uint64(len(c.candidates(&c.leaves, &l, a)))
+	n := uint64(len(c.candidates(&c.leaves, l, a)))
 	if keeps && !c.worker.Stopped {
 		c.memo.put(key, matcher.CountOf(n))
 	}
