@@ -121,9 +121,9 @@ func (c *contest) run(one *contestant, foreseen float64) bool {
 	return false
 }
 
-// goesOn lets the enumeration go on before there is a count by components: if it is foreseen to need no more steps than
-// that gets in its first turn, and if to plan that count takes longer than the enumeration has taken. It reports whether
-// the search is done.
+// goesOn lets the enumeration go on before there is a count by components: if it is foreseen to need no more steps
+// than that gets in its first turn, and if to plan that count takes longer than the enumeration has taken. It reports
+// whether the search is done.
 func (c *contest) goesOn(one *contestant, foreseen *float64) bool {
 	on := func(steps float64) bool {
 		if c.turn(one, steps) {
@@ -142,6 +142,9 @@ func (c *contest) goesOn(one *contestant, foreseen *float64) bool {
 // first root is done.
 func (c *contest) sum(sums, one *contestant, steps, foreseen float64) bool {
 	began, left := sums.spent(), foreseen-one.spent()
+	if one.spent() == 0 { // nothing is known of it
+		left = math.Inf(1)
+	}
 	for part := 1.0; part <= turnParts; part++ {
 		if c.turn(sums, began+(steps-began)*part/turnParts) {
 			return true

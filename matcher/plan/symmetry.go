@@ -54,7 +54,8 @@ func symmetry(p *matcher.Plan) {
 }
 
 // toldApart reports whether labels alone, of vertices and of what they are joined to, tell all vertices of the pattern
-// apart, and no two edges join the same ones: there is no automorphism then. So it is with most patterns of many labels.
+// apart, and no two edges join the same ones: the identity is the only automorphism then. So it is with most patterns
+// of many labels.
 func toldApart(p *matcher.Plan) bool {
 	q := p.Query
 	if hasParallel(q.Edges) {

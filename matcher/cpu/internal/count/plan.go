@@ -223,8 +223,8 @@ func (s *Plan) rankEdges(q *matcher.Query) {
 	walk(0)
 }
 
-// quotient makes the quotient of a partition. Blocks of one vertex whose neighbours are such blocks have the filters and
-// edges of the pattern itself, the first quotient.
+// quotient makes the quotient of a partition. Blocks of one vertex whose neighbours are such blocks have the filters
+// and edges of the pattern itself, the first quotient.
 func (s *Plan) quotient(index int, b *partition, conflicts []uint32, f candidates.Source) *Quotient {
 	p := s.Pattern
 	n := len(b.blockOf)
