@@ -180,10 +180,12 @@ const mostFound = 1 << 62
 
 // foundMany adds matches that were found at once.
 func (s *Search) foundMany(n uint64) {
-	if s.Found += n; s.Found >= cmp.Or(s.shared.Options.MostFound, mostFound) {
+	if s.Found += n; s.Found >= s.mostFound() {
 		s.many, s.Found = s.Counted(), 0
 	}
 }
+
+func (s *Search) mostFound() uint64 { return cmp.Or(s.shared.Options.MostFound, mostFound) }
 
 // extend maps the vertex of step d and all after it; false ends the search.
 func (s *Search) extend(d int) bool { return s.extendWithin(d, 0, unbounded) }

@@ -86,6 +86,7 @@ func (s *Search) countToTail(d int, st *program.Step, nbr []dyngraph.VertexID, t
 		return true
 	}
 	counts, taken, mapped := e.counts, s.taken(st.MustDiffer), 0
+	found, most := uint64(0), s.mostFound()
 	if !slices.Contains(t.Differ, d) {
 		counts = nil
 	}
@@ -100,9 +101,13 @@ func (s *Search) countToTail(d int, st *program.Step, nbr []dyngraph.VertexID, t
 		if len(counts) > 0 && counts[0].image == w && !s.IsImage(t.Differ, w) {
 			less -= counts[0].n
 		}
-		s.foundMany(less)
+		if found += less; found >= most {
+			s.foundMany(found)
+			found = 0
+		}
 		mapped++
 	}
+	s.foundMany(found)
 	s.mapped(d, mapped)
 	return true
 }

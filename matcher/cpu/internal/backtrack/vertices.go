@@ -62,13 +62,14 @@ func (s *Search) extendVertices(d int, lo, hi uint32) bool {
 		}
 	}
 	f.next, f.end, f.hi, f.counted = from, to, hi, false
+	taken := s.taken(st.MustDiffer)
 	for f.next < f.end {
 		w := f.nbr[f.next]
 		f.next++
 		if !s.Step() {
 			return false
 		}
-		if s.IsImage(st.MustDiffer, w) {
+		if taken>>(w%64)&1 != 0 && s.IsImage(st.MustDiffer, w) {
 			continue
 		}
 		s.Images[d] = w

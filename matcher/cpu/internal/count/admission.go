@@ -45,11 +45,12 @@ func (a *admission) isEmpty() bool { return a.to == nil && a.differ == 0 }
 // passes reports whether a data vertex, given the candidate bits, fits the block.
 func (t *filter) passes(cand []uint64, words int, w dyngraph.VertexID) bool {
 	at := int(w) * words
-	if cand[at+t.test.Word]&t.test.Mask != t.test.Want {
-		return false
-	}
+	return cand[at+t.test.Word]&t.test.Mask == t.test.Want && (t.moreTests == nil || t.passesMore(cand[at:]))
+}
+
+func (t *filter) passesMore(cand []uint64) bool {
 	for i := range t.moreTests {
-		if !t.moreTests[i].Of(cand[at:]) {
+		if !t.moreTests[i].Of(cand) {
 			return false
 		}
 	}
@@ -58,10 +59,15 @@ func (t *filter) passes(cand []uint64, words int, w dyngraph.VertexID) bool {
 
 // fits reports whether a data vertex may be the image of a block whatever is mapped.
 func (c *Counter) fits(to *filter, w dyngraph.VertexID) bool {
-	if c.elsewhere != nil { // labels alone count
-		return to.label == matcher.AnyLabel || matcher.LabelFits(to.label, c.g.View(dyngraph.New).Label(w))
+	if c.elsewhere != nil {
+		return c.hasLabel(to, w)
 	}
 	return to.passes(c.bits, c.words, w)
+}
+
+// hasLabel is fits where labels alone count.
+func (c *Counter) hasLabel(to *filter, w dyngraph.VertexID) bool {
+	return to.label == matcher.AnyLabel || matcher.LabelFits(to.label, c.g.View(dyngraph.New).Label(w))
 }
 
 // admits reports whether a data vertex may be the image of a block beside what is mapped.
@@ -143,34 +149,66 @@ func (c *Counter) admitsAt(l *edgeList, i int) bool {
 // list itself: the caller changes none of them.
 func (c *Counter) candidates(room *[]dyngraph.VertexID, l *edgeList, a admission) []dyngraph.VertexID {
 	found := l.nbr
-	if l.check {
-		kept := (*room)[:0]
-		for i, w := range found {
-			if c.admitsEdge(l.ent[i], l.along.rank, l.along.tests) {
-				kept = append(kept, w)
-			}
-		}
-		found, *room = kept, kept
+	if !l.check && a.isEmpty() {
+		return found
 	}
-	if to, all, words := a.to, c.bits, c.words; to != nil {
-		kept := (*room)[:0]
-		for _, w := range found {
-			if to.passes(all, words, w) {
-				kept = append(kept, w)
+	// What is not admitted is overwritten: whether a vertex fits is not foretold, and a branch would wait for its bits.
+	kept := slices.Grow((*room)[:0], len(found))[:len(found)]
+	*room = kept
+	if l.check {
+		n := 0
+		for i, e := range l.ent[:len(found)] {
+			if kept[n] = found[i]; c.admitsEdge(e, l.along.rank, l.along.tests) {
+				n++
 			}
 		}
-		found, *room = kept, kept
+		found = kept[:n]
+	}
+	if a.to != nil {
+		found = a.to.keep(kept, found, c.bits, c.words)
 	}
 	if a.differ != 0 {
-		kept := (*room)[:0]
+		n, images := 0, c.imageBits(a.differ)
 		for _, w := range found {
-			if c.differs(a.differ, w) {
-				kept = append(kept, w)
+			if kept[n] = w; images>>(w%64)&1 == 0 || c.differs(a.differ, w) {
+				n++
 			}
 		}
-		found, *room = kept, kept
+		found = kept[:n]
 	}
 	return found
+}
+
+// keep writes those of some vertices that fit the block to memory that is as long, and may be theirs.
+func (t *filter) keep(kept, found []dyngraph.VertexID, cand []uint64, words int) []dyngraph.VertexID {
+	n := 0
+	for _, w := range found {
+		kept[n] = w
+		passes := 0
+		if cand[int(w)*words+t.test.Word]&t.test.Mask == t.test.Want {
+			passes = 1
+		}
+		n += passes
+	}
+	found = kept[:n]
+	for i := range t.moreTests {
+		n = 0
+		for _, w := range found {
+			if kept[n] = w; t.moreTests[i].Of(cand[int(w)*words:]) {
+				n++
+			}
+		}
+		found = kept[:n]
+	}
+	return found
+}
+
+// imageBits returns the last bits of the images of some mapped blocks: those of most other vertices are not among them.
+func (c *Counter) imageBits(blocks uint32) (last uint64) {
+	for m := blocks; m != 0; m &= m - 1 {
+		last |= 1 << (c.image[bits.TrailingZeros32(m)] % 64)
+	}
+	return last
 }
 
 // isJoined reports whether an edge, not a multi-edge, joins data vertex w to the image of its other end.

@@ -52,6 +52,7 @@ type Counter struct {
 	lists     []edgeList                                   // scratch
 	common    [matcher.MaxVertices + 1][]dyngraph.VertexID // by depth
 	leaves    []dyngraph.VertexID
+	spare     []dyngraph.VertexID                      // of intersectWith
 	ways      [matcher.MaxVertices + 1][]matcher.Count // parallel to common
 	depth     int
 	failed    uint32 // why the last count of a component was 0; see failing.go

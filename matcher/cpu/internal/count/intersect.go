@@ -6,6 +6,7 @@ import (
 
 	"motifd/dyngraph"
 	"motifd/matcher"
+	"motifd/matcher/cpu/internal/neighbors"
 )
 
 const (
@@ -97,6 +98,15 @@ func (c *Counter) intersectWith(
 	room *[]dyngraph.VertexID, few []dyngraph.VertexID, first, l *edgeList,
 ) []dyngraph.VertexID {
 	var at, in []uint32
+	if first == nil && !l.check {
+		c.worker.StepBy(2 * min(len(few), len(l.nbr)))
+		if len(few) <= len(l.nbr) {
+			*room = neighbors.Common(*room, few, l.nbr)
+		} else { // not in the memory of the longer list, which may be the room
+			*room, c.spare = neighbors.Common(c.spare, l.nbr, few), *room
+		}
+		return *room
+	}
 	if len(l.nbr) < len(few) {
 		in, at = c.intersect.Of(l.nbr, few)
 	} else {
