@@ -125,7 +125,7 @@ func (g *Graph) renewAttr(e EdgeIndex, a *Attr) {
 func (g *Graph) dropEdge(n *netItem) {
 	g.nedges--
 	g.parallel.drop(&n.NetEdge, g)
-	g.stats.addTriple(g.tripleKey(n.ends[0], n.Label, n.ends[1]), -1)
+	g.stats.addTriple(g.tripleKey(n.Labels[0], n.Label, n.Labels[1]), -1)
 }
 
 func (g *Graph) dropVertex(id VertexID) {

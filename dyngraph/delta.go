@@ -17,6 +17,7 @@ type NetEdge struct {
 	Edge     EdgeIndex
 	From, To VertexID // in an undirected graph From < To
 	Label    LabelID
+	Labels   [2]LabelID // of From and To, if it is an edge
 	// UpdateIndex is the index, in the batch's accepted updates, of the last operation that changed the edge's
 	// presence, or, if the edge is replaced or the vertex revised, that changed its presence or a declared value that
 	// differs in the end; AtExpiry if the edge has expired, AtIsolation if the vertex was removed for it has no edges.

@@ -172,7 +172,7 @@ func (s *staged) collectExpired(g *Graph) {
 		e := &g.adj.edges[x.edge]
 		it := netItem{attr: none, slot: noSlot, NetEdge: NetEdge{Sign: Deleted, Edge: x.edge, From: e.from, To: e.to,
 			Label: e.label, UpdateIndex: AtExpiry}}
-		it.ends = [2]LabelID{g.vlabel[e.from], g.vlabel[e.to]}
+		it.Labels = [2]LabelID{g.vlabel[e.from], g.vlabel[e.to]}
 		s.items = append(s.items, it)
 		s.delta.Expired++
 	}

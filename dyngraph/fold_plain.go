@@ -172,7 +172,7 @@ func (s *staged) collectEdge(g *Graph, ops []slot, updates []Update) {
 	}
 	it := netItem{attr: upd, NetEdge: NetEdge{Sign: Inserted, Edge: NoEdge, From: from, To: to, Label: l,
 		UpdateIndex: updateIndex}}
-	it.ends = [2]LabelID{g.vlabel[from], g.vlabel[to]}
+	it.Labels = [2]LabelID{g.vlabel[from], g.vlabel[to]}
 	if was {
 		it.Sign, it.Edge = Deleted, g.adj.ent[at].Index()
 		it.foundAt(at, atTo)

@@ -31,7 +31,7 @@ func (s *staged) stays(g *Graph, updates []Update, e stayedEdge, place uint32) {
 	x := &g.adj.edges[e.edge]
 	it := netItem{attr: none, slot: noSlot, NetEdge: NetEdge{Sign: Deleted, Replaced: true, Edge: e.edge, From: x.from,
 		To: x.to, Label: x.label, UpdateIndex: place}}
-	it.ends = [2]LabelID{g.vlabel[x.from], g.vlabel[x.to]}
+	it.Labels = [2]LabelID{g.vlabel[x.from], g.vlabel[x.to]}
 	s.items = append(s.items, it)
 	it.Sign = Inserted
 	s.items = append(s.items, it)

@@ -54,12 +54,11 @@ type birth struct {
 // netItem is a net edge with the data for staging it.
 type netItem struct {
 	NetEdge
-	ends   [2]LabelID // the labels of From and To
-	attr   int32      // of an insertion: the update whose attributes it takes, or none
-	source EdgeIndex  // then those of this edge
-	slot   uint32     // of a deletion: the slot of its entry under one end, or noSlot
-	slotTo bool       // that end is To
-	beside bool       // of an insertion: the graph has an edge parallel to it
+	attr   int32     // of an insertion: the update whose attributes it takes, or none
+	source EdgeIndex // then those of this edge
+	slot   uint32    // of a deletion: the slot of its entry under one end, or noSlot
+	slotTo bool      // that end is To
+	beside bool      // of an insertion: the graph has an edge parallel to it
 }
 
 // foundAt notes the slot of an entry of the edge.

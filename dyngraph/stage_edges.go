@@ -69,7 +69,7 @@ func (f *folder) appendItems(s *staged) {
 			slot:    e.slot,
 			slotTo:  e.slotTo,
 		}
-		it.ends = [2]LabelID{a.label, b.label}
+		it.Labels = [2]LabelID{a.label, b.label}
 		if e.present {
 			it.Sign, it.From, it.To = Inserted, from.id, to.id
 			it.beside = f.g.opt.EdgeIDs && a.old && b.old && f.g.hasPair(&it.NetEdge)
@@ -78,7 +78,7 @@ func (f *folder) appendItems(s *staged) {
 		}
 		if !f.g.opt.Directed && it.From > it.To {
 			it.From, it.To = it.To, it.From
-			it.ends[0], it.ends[1] = it.ends[1], it.ends[0]
+			it.Labels[0], it.Labels[1] = it.Labels[1], it.Labels[0]
 			it.slotTo = !it.slotTo
 		}
 		s.items = append(s.items, it)
@@ -198,7 +198,7 @@ func (g *Graph) nameEdges(items []netItem) {
 func (g *Graph) putEdge(n *netItem) {
 	g.adj.edges[n.Edge] = edge{n.From, n.To, n.Label}
 	g.nedges++
-	if g.stats.addTriple(g.tripleKey(n.ends[0], n.Label, n.ends[1]), 1) == 0 {
+	if g.stats.addTriple(g.tripleKey(n.Labels[0], n.Label, n.Labels[1]), 1) == 0 {
 		g.staged.delta.NewTriples = true
 	}
 }

@@ -88,7 +88,7 @@ func (s *stepper) noteFitting() {
 					e.note(x.of.at, 1<<side)
 				}
 			}
-		} else if fits := e.anchors.Of(view.Label(n.From), n.Label, view.Label(n.To)); fits.Mark[side] != e.round {
+		} else if fits := e.anchors.Of(n.Labels[0], n.Label, n.Labels[1]); fits.Mark[side] != e.round {
 			fits.Mark[side] = e.round
 			for _, f := range fits.List {
 				e.note(f.Of.at, 1<<side)

@@ -231,7 +231,7 @@ func mayHold(p *Plan, view dyngraph.View, n *dyngraph.NetEdge) bool {
 	if n.Vertex {
 		return p.mayHoldVertex(view, n)
 	}
-	k := labelTriple{view.Label(n.From), n.Label, view.Label(n.To)}
+	k := labelTriple{n.Labels[0], n.Label, n.Labels[1]}
 	for o := range p.Anchored {
 		want := anchorLabels(p, o)
 		if want.admits(k) {

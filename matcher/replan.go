@@ -46,14 +46,13 @@ func (e *Engine) replan(d *dyngraph.Delta) (undo func() error, err error) {
 
 // freshTriples returns the label combinations that the staged batch brought.
 func (e *Engine) freshTriples(d *dyngraph.Delta) []labelTriple {
-	view := e.g.View(dyngraph.New)
 	inserted := map[labelTriple]int{}
 	for i := range d.Net {
 		n := &d.Net[i]
 		if n.Sign != dyngraph.Inserted || n.Vertex {
 			continue
 		}
-		k := labelTriple{view.Label(n.From), n.Label, view.Label(n.To)}
+		k := labelTriple{n.Labels[0], n.Label, n.Labels[1]}
 		if !e.g.Directed() && k.from > k.to {
 			k.from, k.to = k.to, k.from
 		}

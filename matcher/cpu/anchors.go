@@ -21,7 +21,6 @@ type start struct {
 // the ends admit.
 type anchors struct {
 	b      *Backend
-	view   dyngraph.View
 	reqs   []matcher.Request
 	rows   bool
 	leader []int       // by request: see Backend.leaders
@@ -58,7 +57,7 @@ func (b *Backend) newAnchors(reqs []matcher.Request, use func(request int) bool,
 	if len(b.starts) > maxStarts {
 		b.starts = nil
 	}
-	a := &anchors{b: b, view: b.g.View(dyngraph.New), reqs: reqs, rows: rows, leader: leader, round: b.rounds}
+	a := &anchors{b: b, reqs: reqs, rows: rows, leader: leader, round: b.rounds}
 	for i := range reqs {
 		if !use(i) {
 			continue
@@ -79,7 +78,7 @@ func (a *anchors) of(i int) []start {
 	if n.Vertex {
 		return a.revised(n)
 	}
-	r := a.requested(a.b.anchors.Of(a.view.Label(n.From), n.Label, a.view.Label(n.To)))
+	r := a.requested(a.b.anchors.Of(n.Labels[0], n.Label, n.Labels[1]))
 	starts := r.starts
 	if len(starts) == 0 {
 		return nil

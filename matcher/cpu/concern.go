@@ -87,9 +87,9 @@ func (b *Backend) admits(o *program.Order, n *dyngraph.NetEdge) bool {
 // meets its conditions and, where this is checked, has candidates at both ends.
 func (b *Backend) concernEdge(order int, note func(c *compiled, sign dyngraph.Sign)) {
 	n := &b.delta.Net[order]
-	candidates, words, view := b.filter.Bits(), b.filter.Words(), b.g.View(dyngraph.New)
+	candidates, words := b.filter.Bits(), b.filter.Words()
 	from, to := candidates[int(n.From)*words:], candidates[int(n.To)*words:]
-	entry := b.anchors.Of(view.Label(n.From), n.Label, view.Label(n.To))
+	entry := b.anchors.Of(n.Labels[0], n.Label, n.Labels[1])
 	for k := range b.maybe(indexOf(entry), len(entry.List), uint32(order)) {
 		f := &entry.List[k].Of
 		if f.how == byBits && has(from, f.from) && has(to, f.to) || f.how == bySteps && b.admits(f.o, n) {
@@ -158,12 +158,12 @@ const fewNet = 8
 
 // mayConcern reports whether some net edge has the labels of a pattern edge, or whether it is not asked.
 func (b *Backend) mayConcern() bool {
-	d, view := b.delta, b.g.View(dyngraph.New)
+	d := b.delta
 	if len(d.Net) > fewNet || len(d.Revised) > 0 {
 		return true
 	}
 	return slices.ContainsFunc(d.Net, func(n dyngraph.NetEdge) bool {
-		return n.Vertex || b.anchors.MayFit(view.Label(n.From), n.Label, view.Label(n.To))
+		return n.Vertex || b.anchors.MayFit(n.Labels[0], n.Label, n.Labels[1])
 	})
 }
 

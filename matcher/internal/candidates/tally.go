@@ -11,14 +11,13 @@ type pending struct {
 
 // count adds the net edges' counts times their sign times by; with by > 0 it notes which bits that may change.
 func (f *Filter) count(d *dyngraph.Delta, by int32) {
-	view := f.g.View(dyngraph.New)
 	for i := range d.Net {
 		n := &d.Net[i]
 		if n.Replaced || n.Vertex { // it stays
 			continue
 		}
 		step := uint32(int32(n.Sign) * by)
-		for _, e := range f.countsOf(view.Label(n.From), n.Label, view.Label(n.To)) {
+		for _, e := range f.countsOf(n.Labels[0], n.Label, n.Labels[1]) {
 			v := n.From
 			if e.to {
 				v = n.To

@@ -111,7 +111,6 @@ const (
 // list appends the changes of both entries of every net edge of a batch; of a replaced edge, which keeps its entries,
 // once.
 func (a *Index) list(to []change, d *dyngraph.Delta, staged bool, opOf func(*dyngraph.NetEdge) operation) []change {
-	view := a.g.View(dyngraph.New)
 	in := dyngraph.Out
 	if a.g.Directed() {
 		in = dyngraph.In
@@ -125,10 +124,10 @@ func (a *Index) list(to []change, d *dyngraph.Delta, staged bool, opOf func(*dyn
 			continue
 		}
 		to = append(to,
-			change{v: n.From, entry: entry{a.kind(dyngraph.Out, n.Label, view.Label(n.To)), n.To, ent}, op: op},
-			change{v: n.To, entry: entry{a.kind(in, n.Label, view.Label(n.From)), n.From, ent}, op: op})
+			change{v: n.From, entry: entry{a.kind(dyngraph.Out, n.Label, n.Labels[1]), n.To, ent}, op: op},
+			change{v: n.To, entry: entry{a.kind(in, n.Label, n.Labels[0]), n.From, ent}, op: op})
 		if len(a.wildcards) > 0 {
-			to = a.listWildcards(to, n, in, view.Label(n.From), view.Label(n.To), op, ent)
+			to = a.listWildcards(to, n, in, n.Labels[0], n.Labels[1], op, ent)
 		}
 	}
 	return to

@@ -60,13 +60,12 @@ func (f *epochs) grow(n int) (over bool) {
 func (f *epochs) outdate(g *dyngraph.Graph, d *dyngraph.Delta, changed []candidates.Change, c *program.ListKeys,
 	most uint64) (over bool) {
 	over = f.grow(int(g.IDBound()))
-	view := g.View(dyngraph.New)
 	for i := range d.Net {
 		n := &d.Net[i]
 		if n.Vertex {
 			continue
 		}
-		from, to := view.Label(n.From), view.Label(n.To)
+		from, to := n.Labels[0], n.Labels[1]
 		if c.MayRead(from, to) {
 			f.advance(n.From, program.LabelEpoch(to))
 		}

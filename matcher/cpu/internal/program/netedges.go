@@ -22,7 +22,6 @@ type NetEdges struct {
 	Joins *matcher.LabelPairs
 	// KeepOrders fills in the orders of all groups, not only of those whose label has parallel edges.
 	KeepOrders bool
-	ends       [readTogether][2]dyngraph.LabelID // scratch
 }
 
 // wideNetGroup holds the net edges that can be the image of a wide pattern edge (one of several labels, or of either
@@ -53,9 +52,6 @@ type groupEntry struct {
 	swap   dyngraph.VertexID
 	group  *NetGroup
 }
-
-// readTogether is the number of net edges whose end labels are loaded in one loop, so that cache misses overlap.
-const readTogether = 64
 
 // maxNetGroups is the number of groups beyond which those that are not Kept are dropped.
 const maxNetGroups = 1 << 16
@@ -138,34 +134,27 @@ func (n *NetEdges) Read(g *dyngraph.Graph, d *dyngraph.Delta, batch uint64) {
 		maps.DeleteFunc(n.groups, func(_ Triple, g *NetGroup) bool { return !g.Kept })
 		clear(n.recent[:])
 	}
-	view := g.View(dyngraph.New)
-	ends := &n.ends
-	for from := 0; from < len(d.Net); from += readTogether {
-		some := d.Net[from:min(from+readTogether, len(d.Net))]
-		for i := range some { // a loop of its own, so that cache misses overlap
-			ends[i] = [2]dyngraph.LabelID{view.Label(some[i].From), view.Label(some[i].To)}
+	joins := n.Joins
+	for i := range d.Net {
+		e := &d.Net[i]
+		if joins != nil && !joins.May(e.Labels[0], e.Labels[1]) || e.Vertex {
+			continue
 		}
-		for i := range some {
-			e := &some[i]
-			if e.Vertex || n.Joins != nil && !n.Joins.May(ends[i][0], ends[i][1]) {
-				continue
-			}
-			entry := n.entry(g, Triple{ends[i][0], e.Label, ends[i][1]})
-			at := entry.group
-			if at == nil {
-				continue
-			}
-			if at.batch != batch {
-				at.batch, at.Pairs[0], at.Pairs[1] = batch, at.Pairs[0][:0], at.Pairs[1][:0]
-				at.Orders[0], at.Orders[1] = at.Orders[0][:0], at.Orders[1][:0]
-				n.Touched = append(n.Touched, at)
-			}
-			s := SignIndex(e.Sign)
-			turn := (e.From ^ e.To) & entry.swap
-			at.Pairs[s] = append(at.Pairs[s], NetPair{e.From ^ turn, e.To ^ turn})
-			if n.KeepOrders || g.HasParallel(e.Label) {
-				at.Orders[s] = append(at.Orders[s], uint32(from+i))
-			}
+		entry := n.entry(g, Triple{e.Labels[0], e.Label, e.Labels[1]})
+		at := entry.group
+		if at == nil {
+			continue
+		}
+		if at.batch != batch {
+			at.batch, at.Pairs[0], at.Pairs[1] = batch, at.Pairs[0][:0], at.Pairs[1][:0]
+			at.Orders[0], at.Orders[1] = at.Orders[0][:0], at.Orders[1][:0]
+			n.Touched = append(n.Touched, at)
+		}
+		s := SignIndex(e.Sign)
+		turn := (e.From ^ e.To) & entry.swap
+		at.Pairs[s] = append(at.Pairs[s], NetPair{e.From ^ turn, e.To ^ turn})
+		if n.KeepOrders || g.HasParallel(e.Label) {
+			at.Orders[s] = append(at.Orders[s], uint32(i))
 		}
 	}
 	for _, w := range n.wide {
