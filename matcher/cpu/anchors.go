@@ -138,8 +138,7 @@ func (a *anchors) groupTasks(phase uint64, tasks [][]task) {
 		if len(pairs) == 0 {
 			continue
 		}
-		fits := a.b.anchors.Of(g.From, g.Edge, g.To).List
-		many := len(fits) > manyFits
+		fits := a.b.fitsOf(g)
 		for k, together := 0, 1; k < len(fits); k += together {
 			f := &fits[k].Of
 			orders := f.c.count
@@ -149,7 +148,7 @@ func (a *anchors) groupTasks(phase uint64, tasks [][]task) {
 					together++
 				}
 			}
-			if many && f.how == byGroup && !f.hasViews && together == 1 && !a.b.anyFits(f, g, int(phase&1)) {
+			if f.how == byGroup && !f.hasViews && together == 1 && !a.b.anyFits(f, g, int(phase&1)) {
 				continue // without a look at the plan
 			}
 			if f.c.asked.round != a.round {

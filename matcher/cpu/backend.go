@@ -75,6 +75,7 @@ type Backend struct {
 	listed    []*matcher.Plan // as Prepare was given them
 	// anchors finds the plans that a net edge fits.
 	anchors  matcher.Anchors[anchorOrder]
+	prepared uint64 // how often the anchors were set
 	revised  matcher.RevisedOrders[revisedAt]
 	progress *matcher.Progress
 	summed   int      // how many plans are
@@ -278,6 +279,7 @@ func (b *Backend) compile(plans []*matcher.Plan) (made []*compiled) {
 	b.prepareWildcards()
 	b.listed = append(b.listed[:0:0], plans...)
 	live := slices.DeleteFunc(slices.Clone(plans), b.filter.Dormant)
+	b.prepared++
 	b.anchors.Set(live, func(i, order int) anchorOrder { return newAnchorOrder(b.plans[live[i]], order) })
 	b.revised.Set(live, func(i, order int) revisedAt { return revisedAt{b.plans[live[i]], order} })
 	b.nets.Prepared()

@@ -204,7 +204,7 @@ func (b *Backend) concernEdges(noteOnce func(c *compiled, sign dyngraph.Sign)) {
 func (b *Backend) concernGroups(note func(c *compiled, sign dyngraph.Sign)) {
 	b.groupNetEdges()
 	for _, g := range b.nets.Touched {
-		fits := b.anchors.Of(g.From, g.Edge, g.To).List
+		fits := b.fitsOf(g)
 		many := len(fits) > manyFits
 		for k := range fits {
 			f := &fits[k].Of
@@ -221,6 +221,14 @@ func (b *Backend) concernGroups(note func(c *compiled, sign dyngraph.Sign)) {
 			}
 		}
 	}
+}
+
+// fitsOf returns what the net edges of a group fit.
+func (b *Backend) fitsOf(g *program.NetGroup) []matcher.Fit[anchorOrder] {
+	if g.FitsAt != b.prepared {
+		g.Fits, g.FitsAt = b.anchors.Of(g.From, g.Edge, g.To), b.prepared
+	}
+	return g.Fits.(*matcher.AnchorEntry[anchorOrder]).List
 }
 
 // keptAdmits reports whether the ends of a net edge, which the filter admits for an anchored order of a plan, have the

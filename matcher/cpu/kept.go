@@ -95,10 +95,10 @@ func (b *Backend) allowance(c *compiled) uint64 {
 func (b *Backend) keptWay(c *compiled, stop func() bool) *keptWay {
 	w := c.keep.way
 	if w == nil {
-		if b.allowance(c) == 0 {
-			return b.keep(c, stop)
+		if c.keep.before.steps < leastTrial && b.trials == 0 && !b.spaces || b.allowance(c) > 0 {
+			return nil
 		}
-		return nil
+		return b.keep(c, stop)
 	}
 	if b.refreshed(c) == nil {
 		b.dropKept(c)

@@ -116,8 +116,8 @@ func (b *Backend) sampleTasks(made []*compiled) [][]task {
 		if len(list) == 0 {
 			return
 		}
-		if b.nets.Know(b.g, view.Label(from), label, view.Label(to)) { // so that no batch is the first to ask for these
-			b.anchors.Of(view.Label(from), label, view.Label(to))
+		if g := b.nets.Know(b.g, view.Label(from), label, view.Label(to)); g != nil {
+			b.fitsOf(g) // so that no batch is the first to ask for it
 		}
 		fit += len(list)
 		for _, f := range list {

@@ -42,6 +42,12 @@ type NetGroup struct {
 	Orders      [2][]uint32  // likewise, parallel to Pairs: in the batch; empty unless they are kept
 	LastChanged uint64       // the last committed phase with edges of the group
 	Kept        bool         // the group outlives a clean-up: a maintained view reads it
+	// Fits and FitsAt belong to the owner, for what the net edges of the group fit and when that was found.
+	Fits   any
+	FitsAt uint64
+	// Room for the insertions of most batches, so that a new group is one piece of memory.
+	pairs  [4]NetPair
+	orders [4]uint32
 }
 
 // groupEntry caches the group of a triple, as the edge has it; nil for one that fits no pattern edge. swap has all bits
@@ -84,6 +90,7 @@ func (n *NetEdges) Group(k Triple) *NetGroup {
 			n.groups = map[Triple]*NetGroup{}
 		}
 		g = &NetGroup{Triple: k}
+		g.Pairs[1], g.Orders[1] = g.pairs[:0], g.orders[:0]
 		n.groups[k] = g
 	}
 	return g
@@ -113,15 +120,9 @@ func (n *NetEdges) slot(k *Triple) *groupEntry {
 	return &n.recent[(uint32(k.From)*9+uint32(k.Edge)*81+uint32(k.To))%uint32(len(n.recent))]
 }
 
-// Know makes the group of the edges with some labels before a batch has any. It reports whether it may not have been
-// there.
-func (n *NetEdges) Know(g *dyngraph.Graph, from, edge, to dyngraph.LabelID) bool {
-	k := Triple{from, edge, to}
-	if s := n.slot(&k); s.filled && s.Triple == k {
-		return false
-	}
-	n.entry(g, k)
-	return true
+// Know makes the group of the edges with some labels before a batch has any, and returns it; nil if there is none.
+func (n *NetEdges) Know(g *dyngraph.Graph, from, edge, to dyngraph.LabelID) *NetGroup {
+	return n.entry(g, Triple{from, edge, to}).group
 }
 
 // Prepared is to be called when MayFit answers otherwise than before, while no batch is staged.
