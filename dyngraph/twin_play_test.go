@@ -292,6 +292,9 @@ func checkDelta(t *testing.T, g *Graph, before, after *twin, had []LabelID, d *D
 			}
 			continue
 		}
+		if v := g.View(New); n.Labels != [2]LabelID{v.Label(n.From), v.Label(n.To)} {
+			t.Fatalf("net[%d] = %+v has not the labels of its ends", i, n)
+		}
 		sign, order, ok := g.Staged(n.Edge)
 		if n.Replaced {
 			at := i
