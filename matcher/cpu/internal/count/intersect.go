@@ -103,7 +103,8 @@ func (c *Counter) intersectWith(
 		if len(few) <= len(l.nbr) {
 			*room = neighbors.Common(*room, few, l.nbr)
 		} else { // not in the memory of the longer list, which may be the room
-			*room, c.spare = neighbors.Common(c.spare, l.nbr, few), *room
+			c.spare = neighbors.Common(c.spare, l.nbr, few)
+			*room = append((*room)[:0], c.spare...)
 		}
 		return *room
 	}
