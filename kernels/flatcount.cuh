@@ -63,23 +63,26 @@ FN u32 choicesOf(const Graph& g, const Memo& memo, const Program& q, const Flats
     return n;
 }
 
-// leavesOf returns the number of ways to map the leaves of the match of each active lane, as leaves does.
-FN u128 leavesOf(const Graph& g, const Memo& memo, const Program& q, const Flats& f, u32 l, bool active, Work& work) {
+// leavesOf returns the number of ways to map the leaves of the match of each lane in alive, as leaves does. If that
+// takes long, it does the first of these lanes only, at least one, and takes the others out of alive.
+FN u128 leavesOf(const Graph& g, const Memo& memo, const Program& q, const Flats& f, u32 l, u32& alive, Work& work) {
     u32 lane = laneId();
-    u128 total = active ? 1 : 0;
+    u128 total = alive >> lane & 1;
     u32 before = 0;  // of the group before, if it is paired with this one
     for (u32 i = 0; i < q.groups; i++) {
         const Leaf& leaf = q.leaf[i];
         u32 n = total != 0 ? choicesOf(g, memo, q, f, l, leaf) : 0;
         if (paired(q, i)) {
-            bool asks = total != 0 && n != 0;
+            u32 asks = vote(total != 0 && n != 0), done = asks;
             auto parent = [&](const Leaf& of) {
-                return asks ? vertexAt(f, q, l, lane, q.back[q.step[of.step].back].from) : 0;
+                return asks >> lane & 1 ? vertexAt(f, q, l, lane, q.back[q.step[of.step].back].from) : 0;
             };
             const Leaf& other = q.leaf[i - 1];
-            u32 both = meetings(g, q, leaf, other, parent(leaf), parent(other), asks, 0, work.steps,
+            u32 both = meetings(g, q, leaf, other, parent(leaf), parent(other), done, true, 0, work.steps,
                 [&](u32 of, u32 position, u32) { return vertexAt(f, q, l, of, position); });
             total = times(total, (u64)before * n - both);
+            if (u32 later = asks & ~done; later != 0) alive &= (later & -later) - 1;
+            if (!(alive >> lane & 1)) total = 0;
         } else if (!paired(q, i + 1)) {
             total = timesWays(total, n, leaf.size);
         } else if (n == 0) {
@@ -152,15 +155,15 @@ FN bool isCandidate(const Graph& g, const Program& q, const Flats& f, u32 l, u32
 
 // fill moves candidates from the list of a level to the lanes of the next level, until these are full, and returns
 // their number. If the next step is the last and there are no leaves, it counts the candidates instead. It ends early
-// when the warp has made its turns of the launch.
-FN u32 fill(const Search& p, const Program& q, Flats& f, u32 l, Work& work) {
+// when the warp has made its turns of the launch. least is for give.
+FN u32 fill(const Search& p, const Program& q, Flats& f, u32 l, u32 least, Work& work) {
     u32 lane = laneId(), n = 0, each = 1 + q.images;
     bool last = q.start + l + 1 == q.leaves && q.groups == 0;
     Level &v = f.level[l], &next = f.level[last ? l : l + 1];
     u32 at = v.at, total = v.total;
     while (at < total && n < kWarp && work.turns < p.queue.slice) {
         if (p.queue.mailing != 0) {
-            give(p.queue, f, l, at, work.look);
+            give(p.queue, f, l, at, least, work.look);
             total = v.total;
         }
         work.turns++;
@@ -206,6 +209,7 @@ FN u32 fill(const Search& p, const Program& q, Flats& f, u32 l, Work& work) {
 // countFrom counts the matches that extend the levels down to l. It returns the current level when the warp has made
 // its turns of the launch, or kNone when the count is complete.
 FN u32 countFrom(const Search& p, const Program& q, Flats& f, u32 l, Work& work) {
+    u32 least = kWarp;
     while (true) {
         if (f.level[l].at >= f.level[l].total) {
             if (l == 0) return kNone;
@@ -213,17 +217,22 @@ FN u32 countFrom(const Search& p, const Program& q, Flats& f, u32 l, Work& work)
             continue;
         }
         if (work.turns >= p.queue.slice) return l;
-        u32 n = fill(p, q, f, l, work);
+        u32 n = fill(p, q, f, l, least, work);
         if (n == 0) continue;
         u32 alive = offered(p.graph, p.memo, q, f, ++l, n, work);
         if (q.start + l < q.leaves) {
             listAll(p.graph, q, f, l, n, alive);
             continue;
         }
-        work.found = plus(work.found, times(leavesOf(p.graph, p.memo, q, f, l, alive >> laneId() & 1, work),
-            1 + q.images));
+        u32 now = alive;
+        u128 ways = leavesOf(p.graph, p.memo, q, f, l, now, work);
+        work.found = plus(work.found, times(ways, 1 + q.images));
         warpSync();
         l--;
+        u32 later = alive & ~now;
+        if (later != 0 && laneId() == 0) f.level[l].at = f.level[l + 1].start[lowestBit(later)];
+        warpSync();
+        least = later != 0 ? 1 : kWarp;
     }
 }
 
@@ -234,7 +243,8 @@ FN u32 openTasks(const Search& p, const Program& q, Flats& f, u32 n, Work& work)
     work.steps += n;
     u32 alive = offered(p.graph, p.memo, q, f, 0, n, work);
     if (q.leaves > q.start) return listAll(p.graph, q, f, 0, n, alive);
-    work.found = plus(work.found, times(leavesOf(p.graph, p.memo, q, f, 0, alive >> laneId() & 1, work), 1 + q.images));
+    for (u32 now = alive; alive != 0; now = alive &= ~now)
+        work.found = plus(work.found, times(leavesOf(p.graph, p.memo, q, f, 0, now, work), 1 + q.images));
     if (laneId() == 0) f.level[0].at = f.level[0].total = 0;
     warpSync();
     return 0;

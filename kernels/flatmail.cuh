@@ -47,7 +47,8 @@ FN Flats& flatsOf(const TaskQueue& queue, u32 i) { return *(Flats*)((u32*)queue.
 // that wanted work when their boxes were read, and reads the next 32 boxes. What was read may be old, but the swap
 // decides: a box that is wanted belongs to a warp that waits and has read its mail, however often it was used in
 // between. No fence is needed after the swap, because the writes depend on its result, and stores are not speculative.
-FN void give(const TaskQueue& queue, Flats& f, u32 l, u32 at, Look& k) {
+// A part of level l has at least least positions: a turn, unless each takes long.
+FN void give(const TaskQueue& queue, Flats& f, u32 l, u32 at, u32 least, Look& k) {
     u32 lane = laneId(), wanting = vote(k.saw == kWanted), first = k.at, d = 0;
     pollBoxes(queue.flatBox, k);
     if (wanting == 0) return;
@@ -56,7 +57,7 @@ FN void give(const TaskQueue& queue, Flats& f, u32 l, u32 at, Look& k) {
     warpSync();
     while (d < l && f.level[d].at >= f.level[d].total) d++;
     u32 from = f.level[d].at, rest = f.level[d].total - from;
-    u32 most = d < l ? rest : (rest - 1) / kWarp;  // the warp keeps one turn of its current list
+    u32 most = d < l ? rest : (rest - 1) / least;  // the warp keeps a part of its current list
     if (most > kMostParts) most = kMostParts;
     bool mine = (wanting >> lane & 1) != 0 && popcount(wanting & lanesBelow()) < most;
     u32 got = vote(mine && compareSwap(&queue.flatBox[first + lane], kWanted, kWritten) == kWanted), n = popcount(got),

@@ -182,18 +182,41 @@ FN u32 offers(const Graph& g, u32 net, const Step& st, const Back& b, u32 v, boo
     });
 }
 
-// meetings returns, for each lane that asks, how many vertices both of two leaves can be mapped to. The leaves are
-// joined to u and v, along back edges that are not loose. image(of, position, own) returns the vertex at a position of
-// the match of lane of, whose value of own is the third argument.
+// kLong is about the number of slots that meetings reads at a time where the rest can be left for later. The warp gives
+// no work to others meanwhile. 512 made the end of a search shorter, 2,048 its middle (docs/notebook/2026-11-gpu.md, The
+// end of a search). The tests have shorter and longer lists.
+#if defined(MOTIFD_EMULATE)
+constexpr u32 kLong = 40;
+#else
+constexpr u32 kLong = 1024;
+#endif
+
+// within returns the first lanes of a set whose sizes are together at most kLong; one lane at least.
+FN u32 within(u32 set, u32 size) {
+    u32 own = size < kLong ? size : kLong, total, before = sumBefore(set >> laneId() & 1 ? own : 0, total);
+    u32 over = vote((set & (set - 1)) >> laneId() & 1 && before + own > kLong);
+    return over != 0 ? set & ((over & -over) - 1) : set;
+}
+
+// meetings returns, for each lane in asks, how many vertices both of two leaves can be mapped to. The leaves are joined
+// to u and v, along back edges that are not loose. image(of, position, own) returns the vertex at a position of the
+// match of lane of, whose value of own is the third argument. If fewer is true and the lists of all lanes are long, it
+// does the first lanes only and takes the others out of asks.
 template <class Image>
-FN u32 meetings(const Graph& g, const Program& q, const Leaf& a, const Leaf& b, u32 u, u32 v, bool asks, u32 own,
-    u64& steps, Image image) {
+FN u32 meetings(const Graph& g, const Program& q, const Leaf& a, const Leaf& b, u32 u, u32 v, u32& asks, bool fewer,
+    u32 own, u64& steps, Image image) {
     const Step &first = q.step[a.step], &second = q.step[b.step];
-    Range r = asks ? reach(g, u, q.back[first.back]) : Range{0, 0};
-    Range s = asks ? reach(g, v, q.back[second.back]) : Range{0, 0};
+    bool mine = asks >> laneId() & 1;
+    Range r = mine ? reach(g, u, q.back[first.back]) : Range{0, 0};
+    Range s = mine ? reach(g, v, q.back[second.back]) : Range{0, 0};
     bool swapped = s.end - s.begin < r.end - r.begin;
-    Lists shorter = listsOf(g, !asks ? 0 : swapped ? v : u);
-    return counted(shorter, swapped ? s : r, steps, [&](u32 of, const Lists& l, u32 slot, bool ok) {
+    if (swapped) r = s;
+    if (fewer) {
+        asks = within(asks, r.end - r.begin);
+        if (!(asks >> laneId() & 1)) r = Range{0, 0};
+    }
+    Lists shorter = listsOf(g, !mine ? 0 : swapped ? v : u);
+    return counted(shorter, r, steps, [&](u32 of, const Lists& l, u32 slot, bool ok) {
         bool other = shuffle(swapped, of) != 0;
         u32 from = shuffle(swapped ? u : v, of), its = shuffle(own, of);
         if (!ok) return false;
