@@ -69,6 +69,7 @@ func (w *twin) edge(o kernels.Op) [3]uint32 {
 }
 
 func (w *twin) put(o kernels.Op) {
+	w.fresh = false
 	if o.From == o.To {
 		return
 	}
@@ -123,7 +124,6 @@ func (w *twin) vertex() uint32 {
 
 // batch draws operations that insert n edges and delete m.
 func (w *twin) batch(n, m int) (ops []kernels.Op) {
-	w.fresh = false
 	deleted := slices.Collect(maps.Keys(w.have))
 	slices.SortFunc(deleted, func(a, b [3]uint32) int { return slices.Compare(a[:], b[:]) })
 	w.rng.Shuffle(len(deleted), func(i, j int) { deleted[i], deleted[j] = deleted[j], deleted[i] })
