@@ -67,6 +67,10 @@ func (c checked) AllocHost(bytes int) ([]byte, error) {
 	return b, failed("an allocation of host memory", err)
 }
 
+func (c checked) Poke(dst Ptr, word uint32) error {
+	return failed("writing a word", c.d.Poke(dst, word))
+}
+
 func (c checked) FreeHost(b []byte) error { return failed("freeing host memory", c.d.FreeHost(b)) }
 
 func (c checked) NewStream() (Stream, error) {

@@ -53,6 +53,9 @@ type Device interface {
 	// manage it: FreeHost frees it as a whole.
 	AllocHost(bytes int) ([]byte, error)
 	FreeHost(b []byte) error
+	// Poke writes a word of the device's memory, perhaps while kernels run, and returns when it is there. It may be
+	// called from any goroutine.
+	Poke(dst Ptr, word uint32) error
 	NewStream() (Stream, error)
 	NewEvent() (Event, error)
 	Close() error

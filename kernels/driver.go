@@ -40,6 +40,7 @@ type GPU struct {
 	functions map[string]cu.Function
 	loading   sync.Mutex     // of kernels that are loaded late
 	mapped    map[Ptr][]byte // memory of AllocMapped that is page-locked
+	poker     poker
 }
 
 // OpenGPU opens a device by its number and loads the kernels. ErrNoDriver, ErrOldDriver, ErrNoDevice, ErrOldDevice

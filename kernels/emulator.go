@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"sync"
 )
 
 // Emulator is a Device that runs the kernels on this machine, in a process of the program that emu/build.sh makes. It
@@ -21,6 +22,8 @@ type Emulator struct {
 	out *bufio.Reader
 	end io.Closer
 	err error
+
+	mu sync.Mutex // of one request and its answer: Poke comes from any goroutine
 
 	rng     *rand.Rand
 	streams []*emulatedStream
@@ -54,6 +57,8 @@ func StartEmulator(program string, seed uint64) (*Emulator, error) {
 
 // ask sends a request, with bytes behind its operands, and returns the answer's number.
 func (e *Emulator) ask(op byte, data []byte, operands ...uint64) (uint64, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.send(op, operands...)
 	e.in.Write(data)
 	return e.number()
@@ -124,8 +129,15 @@ func (e *Emulator) Read(dst []byte, src Ptr) error {
 	if len(dst) == 0 {
 		return nil
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.send('r', uint64(src), uint64(len(dst)))
 	return e.answer(dst)
+}
+
+// Poke implements Device. A kernel ends before the word is there.
+func (e *Emulator) Poke(dst Ptr, word uint32) error {
+	return e.Write(dst, BytesOf(&word))
 }
 
 // Clear implements Queue.
@@ -136,6 +148,8 @@ func (e *Emulator) Clear(dst Ptr, bytes int) error {
 
 // Launch implements Queue.
 func (e *Emulator) Launch(kernel string, blocks, threads int, params []byte) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.send('l', uint64(len(kernel)))
 	e.in.WriteString(kernel)
 	var b []byte

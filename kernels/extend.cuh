@@ -132,7 +132,7 @@ FN void descend(const Graph& g, State& s, const Program& q, u32 d, u32 slot, u32
 template <bool kOfRows>
 FN Outcome extend(const Search& p, State& s, const Program& q, RowBuffers* rows, Work& work) {
     while (true) {
-        if (++work.turns > p.queue.slice) return kFull;
+        if (++work.turns > p.queue.slice || (!kOfRows && stops(p.queue, work.turns))) return kFull;
         if (p.queue.mailing != 0 && work.turns >= work.next) {
             work.next = work.turns + kLookEvery;
             share(p, s, work.look, work.turns);

@@ -22,6 +22,19 @@ FN u32 netOf(const Flats& f, u32 l, u32 lane) {
     return f.net[lane];
 }
 
+// offersOf returns 1 plus the number of candidates that the vertex of each active lane has for a leaf, from the memo or
+// counted. Blocks of another device come with vertices that are not in the memo.
+FN u32 offersOf(const Graph& g, const Memo& memo, const Program& q, const Leaf& leaf, u32 v, bool active, u64& steps) {
+    const Step& st = q.step[leaf.step];
+    u32 column = memo.column[leaf.column], n = active ? recall(memo, column, v) : 0;
+    bool asks = active && n == 0;
+    if (vote(asks) != 0) {
+        u32 x = offers(g, kNone, st, q.back[st.back], v, asks, steps) + 1;
+        if (asks) note(memo, column, v, n = x);
+    }
+    return n;
+}
+
 // offered stores in the memo the numbers of candidates that the vertices of a level have for leaves, and returns the
 // lanes that have enough for all leaves.
 FN u32 offered(const Graph& g, const Memo& memo, const Program& q, const Flats& f, u32 l, u32 n, Work& work) {
@@ -29,27 +42,22 @@ FN u32 offered(const Graph& g, const Memo& memo, const Program& q, const Flats& 
     bool ok = lane < n;
     for (u32 i = 0; i < q.groups; i++) {
         const Leaf& leaf = q.leaf[i];
-        const Step& st = q.step[leaf.step];
-        const Back& b = q.back[st.back];
-        if (l == 0 ? b.from >= q.start : b.from != q.start + l - 1) continue;
-        u32 v = ok ? vertexAt(f, q, l, lane, b.from) : 0, c = 0, column = memo.column[leaf.column];
-        if (ok) c = recall(memo, column, v);
-        bool asks = ok && c == 0;
-        if (vote(asks) != 0) {
-            u32 x = offers(g, kNone, st, b, v, asks, work.steps) + 1;
-            if (asks) note(memo, column, v, c = x);
-        }
+        u32 from = q.back[q.step[leaf.step].back].from;
+        if (l == 0 ? from >= q.start : from != q.start + l - 1) continue;
+        u32 v = ok ? vertexAt(f, q, l, lane, from) : 0, c = offersOf(g, memo, q, leaf, v, ok, work.steps);
         ok = ok && c - 1 >= leaf.size;
     }
     return vote(ok);
 }
 
-// choicesOf returns the number of vertices that a leaf of the match of each lane can be mapped to.
-FN u32 choicesOf(const Graph& g, const Memo& memo, const Program& q, const Flats& f, u32 l, const Leaf& leaf) {
+// choicesOf returns the number of vertices that a leaf of the match of each active lane can be mapped to.
+FN u32 choicesOf(const Graph& g, const Memo& memo, const Program& q, const Flats& f, u32 l, const Leaf& leaf,
+    bool active, u64& steps) {
     u32 lane = laneId();
     const Step& st = q.step[leaf.step];
     const Back& b = q.back[st.back];
-    u32 v = vertexAt(f, q, l, lane, b.from), n = recall(memo, memo.column[leaf.column], v) - 1;
+    u32 v = active ? vertexAt(f, q, l, lane, b.from) : 0, n = offersOf(g, memo, q, leaf, v, active, steps) - 1;
+    if (!active) return 0;
     for (u32 k = st.conflicts; k != 0; k &= k - 1) {
         u32 taken = vertexAt(f, q, l, lane, lowestBit(k));
         if (!passes(g, st, taken)) continue;
@@ -71,7 +79,7 @@ FN u128 leavesOf(const Graph& g, const Memo& memo, const Program& q, const Flats
     u32 before = 0;  // of the group before, if it is paired with this one
     for (u32 i = 0; i < q.groups; i++) {
         const Leaf& leaf = q.leaf[i];
-        u32 n = total != 0 ? choicesOf(g, memo, q, f, l, leaf) : 0;
+        u32 n = choicesOf(g, memo, q, f, l, leaf, total != 0, work.steps);
         if (paired(q, i)) {
             u32 asks = vote(total != 0 && n != 0), done = asks;
             auto parent = [&](const Leaf& of) {
@@ -166,7 +174,7 @@ FN u32 fill(const Search& p, const Program& q, Flats& f, u32 l, u32 least, Work&
             give(p.queue, f, l, at, least, work.look);
             total = v.total;
         }
-        work.turns++;
+        if (stops(p.queue, ++work.turns)) work.turns = p.queue.slice;
         u32 t = at + lane, of = 0, w = 0;
         for (u32 k = kWarp / 2; k > 0; k /= 2)
             if (v.start[of + k] <= t) of += k;

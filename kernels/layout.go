@@ -215,7 +215,7 @@ type Control struct {
 	Busy, Parked   uint32
 	Stolen, Shared uint32
 	Counting, Held uint32
-	Given, _       uint32
+	Given, Stop    uint32
 }
 
 // Programs holds the programs to search. Owner has the request of each.
@@ -232,10 +232,10 @@ type Memo struct {
 
 // TaskQueue is the queue from which warps take work: Tasks tasks, Take at a time, for Slice turns in a launch. When the
 // row buffer has more than Closing rows, no more tasks are taken. Mailing 0 turns off the exchange of work between
-// blocks, Steal 0 work stealing inside a block.
+// blocks, Steal 0 work stealing inside a block. Unless Heeds is 0, warps park soon after Control.Stop is set.
 type TaskQueue struct {
 	Task, Net, Control, Parked, Box, Mail, Left, FlatBox, FlatMail Ptr
-	Tasks, Take, Mailing, Steal, Slice, Closing, FlatWords, _      uint32
+	Tasks, Take, Mailing, Steal, Slice, Closing, FlatWords, Heeds  uint32
 }
 
 // Output is the place to which results are written: Tally and Stop by request, and rows of Stride words in Buffer,

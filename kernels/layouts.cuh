@@ -179,6 +179,7 @@
     ASSERT_FIELD(Control, counting, 400, 4); \
     ASSERT_FIELD(Control, held, 404, 4); \
     ASSERT_FIELD(Control, given, 408, 4); \
+    ASSERT_FIELD(Control, stop, 412, 4); \
     ASSERT_SIZE(Programs, 24); \
     ASSERT_FIELD(Programs, program, 0, 8); \
     ASSERT_FIELD(Programs, owner, 8, 8); \
@@ -205,6 +206,7 @@
     ASSERT_FIELD(TaskQueue, slice, 88, 4); \
     ASSERT_FIELD(TaskQueue, closing, 92, 4); \
     ASSERT_FIELD(TaskQueue, flatWords, 96, 4); \
+    ASSERT_FIELD(TaskQueue, heeds, 100, 4); \
     ASSERT_SIZE(Output, 40); \
     ASSERT_FIELD(Output, tally, 0, 8); \
     ASSERT_FIELD(Output, stop, 8, 8); \

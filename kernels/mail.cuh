@@ -18,6 +18,14 @@ struct Look {
     u32 at, saw;
 };
 
+// kStopEvery is the number of turns after which a warp reads control.stop. Not tuned.
+constexpr u32 kStopEvery = 16;
+
+// stops reports whether a warp is to park because another device wants work.
+FN bool stops(const TaskQueue& queue, u32 turns) {
+    return queue.heeds != 0 && turns % kStopEvery == 0 && peekWarp(&queue.control->stop) != 0;
+}
+
 FN u32 gridWarps() { return gridBlocks() * warpsInBlock(); }
 FN u32 warpInGrid() { return blockOf() * warpsInBlock() + warpInBlock(); }
 

@@ -32,7 +32,7 @@ struct State {
 
 struct Parked {
     State state;
-    u32 base, mask;  // tasks that the warp has taken and not started
+    u32 base, mask;  // tasks that the warp has taken and not started, whether or not state is live
 };
 
 // Task is one search: a program, and a net edge of the batch or, for a whole graph, a first vertex. The first word of
@@ -65,7 +65,8 @@ struct Control {
     u32 busy;    // warps that have work, and work in the mail
     u32 parked;
     u32 stolen, shared;  // how often work was divided: inside blocks, and between blocks
-    u32 counting, held, given, unused;  // busy, parked and shared of blocks of matches
+    u32 counting, held, given;  // busy, parked and shared of blocks of matches
+    u32 stop;    // another device wants work: warps park soon
 };
 
 struct Flats;  // flatmail.cuh
@@ -102,7 +103,7 @@ struct TaskQueue {
     u32 slice;         // turns of a warp in one launch
     u32 closing;       // when the row buffer has more rows, no more tasks are taken; kNone: no limit
     u32 flatWords;     // words of a Flats
-    u32 unused;
+    u32 heeds;         // 0: control.stop is never set
 };
 
 // Output is where results are written: totals by request, and rows in the row buffer.

@@ -10,6 +10,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"unsafe"
 
 	"gorgonia.org/cu"
@@ -110,6 +111,36 @@ func (g *GPU) MoveNear(p Ptr, from, to int) (bool, error) {
 // FreeHost implements Device.
 func (g *GPU) FreeHost(b []byte) error {
 	return g.call(func() error { return cu.MemFreeHost(unsafe.Pointer(unsafe.SliceData(b))) })
+}
+
+// poker is what Poke needs, made at its first call.
+type poker struct {
+	mu     sync.Mutex
+	stream Stream
+	word   []byte
+}
+
+// Poke implements Device. It has a stream of its own.
+func (g *GPU) Poke(dst Ptr, word uint32) (err error) {
+	p := &g.poker
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stream == nil {
+		if p.word == nil {
+			if p.word, err = g.AllocHost(4); err != nil {
+				return err
+			}
+		}
+		if p.stream, err = g.NewStream(); err != nil {
+			p.stream = nil
+			return err
+		}
+	}
+	copy(p.word, BytesOf(&word))
+	if err := p.stream.Write(dst, p.word); err != nil {
+		return err
+	}
+	return p.stream.Sync()
 }
 
 // gpuStream does not wait for what the GPU itself does, nor that for it.

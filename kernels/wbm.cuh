@@ -18,11 +18,12 @@ struct RowBlock {
 
 // takeTasks takes up to take tasks from the counter next, and returns the lanes whose task passes the tests that need
 // no search: the filter, the constraints between the vertices that the task maps, and the conditions on its edge. base
-// is the first of the tasks; it is tasks if there is none left, or no more may be taken.
+// is the first of the tasks; it is tasks if there is none left, or no more may be taken in this launch.
 FN u32 takeTasks(const Search& p, const Task* task, u32* next, u32 tasks, u32 take, u32& base) {
     // a row buffer has fewer than 2^32 rows
-    u32 saw = laneId() < 2 ? peek(laneId() == 0 ? next : (const u32*)&p.queue.control->used) : 0;
-    bool closed = vote(laneId() == 0 ? saw >= tasks : laneId() == 1 && saw > p.queue.closing) != 0;
+    const Control* c = p.queue.control;
+    u32 saw = laneId() < 3 ? peek(laneId() == 0 ? next : laneId() == 1 ? (const u32*)&c->used : &c->stop) : 0;
+    bool closed = vote(laneId() == 0 ? saw >= tasks : laneId() == 1 ? saw > p.queue.closing : saw != 0) != 0;
     base = broadcast(laneId() == 0 && !closed ? add(next, take) : tasks);
     u32 i = base + laneId();
     bool ok = laneId() < take && base < tasks && i < tasks;
@@ -86,9 +87,11 @@ FN void searchTasks(const Search& p, State* states, RowBuffers* rows) {
     }
     blockSync();
     u32 live = parked.state.live;
+    base = parked.base;
+    mask = parked.mask;
+    warpSync();
+    if (laneId() == 0) parked.mask = 0;
     if (live != kIdle) {
-        base = parked.base;
-        mask = parked.mask;
         for (u32 i = laneId() + 2; i < sizeof(State) / 4; i += kWarp) ((u32*)&s)[i] = ((u32*)&parked.state)[i];
         warpSync();
         if (laneId() == 0) {

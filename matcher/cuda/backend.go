@@ -136,12 +136,11 @@ type Backend struct {
 
 	// Mean number of rows of a task of a batch, for deletions and insertions; negative: unknown.
 	rate     [2]float64
-	taskNS   float64 // device time of a task for totals, in nanoseconds, lately; 0: unknown
-	early    int64   // time of Stage in nanoseconds, until it is added to the cost of a search
-	caughtUp int64   // time of the last catchUp in nanoseconds
-	// chooseSide, if not nil, has the sides work one after the other: it chooses who is next. Tests and benchmarks set
-	// it.
-	chooseSide func(of []*side) int
+	early    int64 // time of Stage in nanoseconds, until it is added to the cost of a search
+	caughtUp int64 // time of the last catchUp in nanoseconds
+	// inTurn, if not nil, has the sides search one after the other. end is to be told of errors. Tests and benchmarks
+	// set it.
+	inTurn func(ctx context.Context, x *exchange, end func(i int, err error))
 	// beforeCPU, if not nil, is called before the CPU counts a whole graph beside the device. Tests set it.
 	beforeCPU func(context.Context)
 }

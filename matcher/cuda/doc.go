@@ -10,8 +10,9 @@
 //   - runner.go, pass.go, limits.go: launches, and their steps and time, charged to budgets.
 //   - waves.go, produce.go, orderer.go: searches for rows, in waves of anchors; the device sorts the rows of a wave. A
 //     counting method is a kernel that pass launches before the general one, as it does with wbmflat.
-//   - side.go, dealer.go, totals.go: a device with its mirror and runner is a side; what sides do together; the tasks
+//   - side.go, totals.go, shares.go: a device with its mirror and runner is a side; what sides do together; the tasks
 //     of counts and existence, which are dealt to them. waves.go deals them the anchors of rows.
+//   - exchange.go, handover.go: a side without work gets a part of that of another one.
 //   - search.go, rows.go, emitter.go, enumerate.go, rooted.go: requests. Each is given to the device or to the CPU
 //     backend, and the groups of both are emitted in canonical order.
 //   - space.go: candidates of a search for rows of a whole graph that can complete a match (DESIGN A27).

@@ -126,6 +126,21 @@ func (b *Backend) total(
 	want matcher.Want,
 	budget *matcher.Budget,
 ) (r matcher.Result, wide bool, err error) {
+	for {
+		if r, wide, err = b.totalOnce(ctx, which, p, want, budget); err != errSideLost {
+			return r, wide, err
+		}
+	}
+}
+
+// totalOnce is total, but it returns errSideLost when some devices have failed and others are left.
+func (b *Backend) totalOnce(
+	ctx context.Context,
+	which dyngraph.Which,
+	p *matcher.Plan,
+	want matcher.Want,
+	budget *matcher.Budget,
+) (r matcher.Result, wide bool, err error) {
 	if err = b.catchUp(ctx, which); err != nil {
 		return r, false, err
 	}

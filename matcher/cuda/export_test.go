@@ -6,7 +6,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"time"
 
 	"motifd/dyngraph"
 	"motifd/kernels"
@@ -59,9 +58,25 @@ func (b *Backend) Steals() (inBlock, between uint64) {
 	return inBlock, between
 }
 
-// SetDealing sets how tasks are dealt to the sides.
-func SetDealing(once, least time.Duration, share float64) {
-	atOnce, leastChunk, roundShare = float64(once), float64(least), share
+// Handovers counts what devices got of the work of others: how often any, and how often what of each kind.
+type Handovers struct{ All, Tasks, Left, Parked, Held uint64 }
+
+// Add adds numbers.
+func (h *Handovers) Add(of Handovers) {
+	h.All, h.Tasks, h.Left, h.Parked, h.Held = h.All+of.All, h.Tasks+of.Tasks, h.Left+of.Left, h.Parked+of.Parked,
+		h.Held+of.Held
+}
+
+// Least returns the least of the numbers.
+func (h *Handovers) Least() uint64 { return min(h.All, h.Tasks, h.Left, h.Parked, h.Held) }
+
+// Handovers returns the numbers since Load.
+func (b *Backend) Handovers() (sum Handovers) {
+	for _, s := range b.sides {
+		n := s.run.received
+		sum.Add(Handovers{n.all, n.tasks, n.left, n.parked, n.held})
+	}
+	return sum
 }
 
 // Layouts lets all mirrors catch up and returns, by device in use, the entries of its array, slot by slot. Empty slots
@@ -110,16 +125,76 @@ func (b *Backend) Busy() (ns []int64, launches []uint64) {
 	return ns, launches
 }
 
-// InTurn has the devices count one after the other: choose chooses the next among some, given how long each was busy
-// since Load, in nanoseconds.
+// InTurn has the devices count launch by launch, one after the other: choose chooses the next among some, given how long
+// each was busy with the search, in nanoseconds. With Options.Timeout a device without work waits for patience, and busy is
+// as if all had worked at once, with the time that it waits and that handovers take.
 func (b *Backend) InTurn(choose func(busy []int64) int) {
-	b.chooseSide = func(of []*side) int {
-		busy := make([]int64, len(of))
-		for i, s := range of {
-			busy[i] = s.run.busy
+	b.inTurn = func(ctx context.Context, x *exchange, end func(i int, err error)) {
+		base := make([]int64, len(x.of))
+		for i, s := range x.t.all {
+			base[i] = s.side.run.busy
 		}
-		return choose(busy)
+		now := func(i int) int64 { return x.t.all[i].side.run.busy - base[i] }
+		// whom is a share that i, which has no work, can ask now.
+		whom := func(i int) int {
+			for v, s := range x.t.all {
+				patient := b.opt.Timeout == nil || now(v) >= now(i)+int64(patience)
+				if s.pass != nil && !x.of[v].spent && patient {
+					return v
+				}
+			}
+			return noShare
+		}
+		for !x.closed {
+			var on []int
+			var busy []int64
+			works := false
+			for i, s := range x.t.all {
+				if s.pass != nil || whom(i) != noShare {
+					on, busy, works = append(on, i), append(busy, now(i)), works || s.pass != nil
+				}
+			}
+			if !works {
+				return
+			}
+			i := on[choose(busy)]
+			err := error(nil)
+			if s := x.t.all[i]; s.pass != nil {
+				err = s.launch(ctx)
+			} else {
+				v := whom(i)
+				began := b.clock()
+				err = x.fetch(i, v)
+				took := b.clock() - began
+				x.t.all[v].side.run.busy += took
+				s.side.run.busy += max(0, now(v)-now(i))
+			}
+			if err != nil {
+				end(i, err)
+			}
+		}
 	}
+}
+
+// fetch has share i get work from share v, if that has enough.
+func (x *exchange) fetch(i, v int) error {
+	s, from := x.t.all[i], x.t.all[v]
+	page, err := s.page()
+	if err != nil {
+		return err
+	}
+	h := (*handover)(nil)
+	if from.suits(s) {
+		if h, err = from.pass.handOver(page); err != nil {
+			return from.side.of(err)
+		}
+	}
+	if h == nil {
+		x.of[v].spent = true
+		return nil
+	}
+	x.of[i].spent = false
+	return s.receive(h)
 }
 
 // Deep returns how many programs for counts have more levels than fit shared memory, and how many have pairs of leaves.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"motifd/dyngraph"
@@ -25,6 +26,7 @@ var errFault = errors.New("fault")
 
 // faults has calls fail after some that work; left is negative when none is to.
 type faults struct {
+	mu      sync.Mutex // Poke comes from any goroutine
 	left    int
 	failed  bool // one did
 	memory  bool // one was for memory
@@ -32,6 +34,8 @@ type faults struct {
 }
 
 func (f *faults) fail() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.left == 0 {
 		f.failed = true
 		f.refused++
@@ -129,6 +133,13 @@ func (f *faulty) NewStream() (kernels.Stream, error) {
 	}
 	s, err := f.device.NewStream()
 	return faultyStream{faultyQueue{s, f.faults}, s}, err
+}
+
+func (f *faulty) Poke(dst kernels.Ptr, word uint32) error {
+	if err := f.fail(); err != nil {
+		return err
+	}
+	return f.device.Poke(dst, word)
 }
 
 func (f *faulty) NewEvent() (kernels.Event, error) {

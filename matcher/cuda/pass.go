@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"motifd/kernels"
-	"motifd/matcher/cuda/device"
 )
 
 // pass searches the tasks in runner.task, in one launch or several: a launch ends early when the row buffer is full or
@@ -23,8 +22,9 @@ type pass struct {
 	begun bool
 }
 
-// pass prepares the search of the first n tasks and clears the state of the pass before. It launches nothing.
-func (r *runner) pass(j *job, n int) (*pass, error) {
+// pass prepares the search of the first n tasks and clears the state of the pass before. Counting in blocks may leave
+// left of them for wbm. It launches nothing.
+func (r *runner) pass(j *job, n, left int) (*pass, error) {
 	if err := r.stream.q.Clear(r.parked.Ptr, r.parked.Size); err != nil {
 		return nil, err
 	}
@@ -59,8 +59,11 @@ func (r *runner) pass(j *job, n int) (*pass, error) {
 	if !r.opt.NoMail {
 		p.Queue.Mailing = 1
 	}
+	if j.shared {
+		p.Queue.Heeds = 1
+	}
 	if s.flat = j.levels > 0; s.flat {
-		err := r.blocks(s)
+		err := r.blocks(s, left)
 		var short *kernels.MemoryError
 		if errors.As(err, &short) { // the search does without
 			s.flat = false
@@ -72,19 +75,20 @@ func (r *runner) pass(j *job, n int) (*pass, error) {
 }
 
 // blocks allocates the memory that counting in blocks of matches needs.
-func (r *runner) blocks(s *pass) error {
+func (r *runner) blocks(s *pass, left int) error {
 	size, of := kernels.FlatsSize(s.job.levels), s.shape.Warps()
 	if s.job.kind().Where {
 		of *= 2 // those that warps work in, too
 	}
-	if _, err := r.flatMail.Claim(of * size); err != nil {
+	// Blocks are copied whole, with lanes that nothing was written to: initcheck would tell of them.
+	if _, err := r.flatMail.Reserve(of * size); err != nil {
 		return err
 	}
 	if _, err := r.flatBox.Claim(s.shape.Warps() * 4); err != nil {
 		return err
 	}
 	// The largest is last: if it does not fit, little is allocated in vain.
-	if _, err := r.left.Claim(int(s.p.Queue.Tasks) * len(kernels.BytesOf(&kernels.Task{}))); err != nil {
+	if _, err := r.left.Claim(left * taskSize); err != nil {
 		return err
 	}
 	s.p.Queue.Left, s.p.Queue.FlatBox, s.p.Queue.FlatMail = r.left.Ptr, r.flatBox.Ptr, r.flatMail.Ptr
@@ -205,41 +209,6 @@ func (s *pass) done() bool {
 		return s.idle() && s.counted() && s.c.Next >= s.c.Left
 	}
 	return s.idle() && s.c.Next >= s.p.Queue.Tasks
-}
-
-// total makes the n tasks of runs and searches them, for a job with a found function.
-func (r *runner) total(ctx context.Context, j *job, runs []kernels.Run, n int) error {
-	r.trace.Begin(r.stream.q, device.LaneTotals, "search", 0)
-	err := r.spread(runs, n)
-	if err == nil {
-		err = r.search(ctx, j, n)
-	}
-	r.trace.End(r.stream.q, device.LaneTotals, "search", 0, n)
-	if err != nil {
-		r.stream.wait() // the caller may change the data that the kernels read
-	}
-	return err
-}
-
-// search searches the first n tasks of a job with a found function.
-func (r *runner) search(ctx context.Context, j *job, n int) error {
-	if n == 0 {
-		return nil
-	}
-	s, err := r.pass(j, n)
-	for err == nil {
-		if err = s.launch(ctx, nil); err != nil {
-			break
-		}
-		if err = r.drain(j, int(s.c.Used)); err != nil {
-			break
-		}
-		if err = j.meter.charge(r.tally, r.took); err != nil || s.done() {
-			break
-		}
-		s.c.Used = 0
-	}
-	return err
 }
 
 // drain reads the rows in the row buffer and hands them to found.

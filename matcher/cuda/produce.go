@@ -135,7 +135,7 @@ func (p *producer) wave(tasks []kernels.Task, groups []rowGroup) (done int, err 
 	if err := p.run.order.stream.Put(&p.run.task, kernels.Bytes(tasks)); err != nil {
 		return 0, err
 	}
-	s, err := p.run.pass(p.j, len(tasks))
+	s, err := p.run.pass(p.j, len(tasks), len(tasks))
 	if err != nil {
 		return 0, err
 	}

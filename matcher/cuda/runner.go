@@ -34,7 +34,8 @@ type runner struct {
 	kinds *kinds // the kinds whose net edges are in net
 	at    sharedOffsets
 
-	order orderer // sorts rows
+	order orderer     // sorts rows
+	page  device.Page // for what other sides hand over
 
 	tally []kernels.Tally // of the job, by request, after the last launch
 	took  int64           // time of the last launch, in nanoseconds
@@ -49,8 +50,9 @@ type runner struct {
 	// Counts in blocks of matches, since Load: parts given to other warps; blocks kept for the next launch; tasks not
 	// suited to blocks that were left after the first such tasks were done.
 	given, kept, leftLater uint64
-	rows                   uint64 // rows found for sorting since Load
-	spaces                 uint64 // spaces made since Load
+	rows                   uint64    // rows found for sorting since Load
+	spaces                 uint64    // spaces made since Load
+	received               handovers // since Load
 }
 
 // sharedOffsets are the offsets of the parts of runner.shared, behind the tallies by request: the stop flags by
@@ -62,6 +64,7 @@ type sharedOffsets struct {
 func (r *runner) init(dev kernels.Device, opt Options) {
 	*r = runner{dev: dev, stream: stagedStream{dev: dev, timed: opt.Clock != nil}, opt: opt, table: newTable()}
 	r.order.init(dev, opt.RowMemory)
+	r.page.Dev = dev
 	for _, b := range r.buffers() {
 		b.Dev = dev
 	}
@@ -79,8 +82,10 @@ func (r *runner) Free() error {
 			first = err
 		}
 	}
-	if err := r.order.Free(); first == nil {
-		first = err
+	for _, free := range []func() error{r.order.Free, r.page.Free} {
+		if err := free(); first == nil {
+			first = err
+		}
 	}
 	return first
 }
@@ -97,6 +102,7 @@ type job struct {
 	neighbors int      // an upper bound of those of a vertex
 	layers    int      // of its labels: mirror.Mirror.Layers
 	memo      bool     // there is room for a memo
+	shared    bool     // several sides search, and hand work over
 	levels    int      // of counting in blocks of matches that some tasks need; 0: none can be counted so
 	where     bool     // some programs test conditions
 	absent    bool     // some programs test negations

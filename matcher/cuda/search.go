@@ -431,6 +431,9 @@ func (s *batchSearch) totals(ctx context.Context, p part) error {
 	}
 	if err != nil {
 		j.meter.giveBack()
+		if err == errSideLost {
+			return s.totals(ctx, p)
+		}
 		if err != errOver {
 			return err
 		}

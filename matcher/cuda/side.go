@@ -73,12 +73,12 @@ func (f *failure) Error() string { return f.err.Error() }
 // Unwrap returns the error, which kernels.OfDevice accepts.
 func (f *failure) Unwrap() error { return f.err }
 
-// of returns an error of the device as a failure of the side, and others as they are.
+// of returns an error of the device as a failure of the side, and others as they are, also failures of another side.
 func (s *side) of(err error) error {
-	if kernels.OfDevice(err) {
-		return &failure{s, err}
+	if f := (*failure)(nil); !kernels.OfDevice(err) || errors.As(err, &f) {
+		return err
 	}
-	return err
+	return &failure{s, err}
 }
 
 // first is the side whose mirror stands for all in estimates.

@@ -44,15 +44,16 @@ func newDevices(t testing.TB, rng *rand.Rand, n int) (all []kernels.Device) {
 
 // TestP2SidesAgree has one, two and three devices answer the same requests: the same rows in the same order, counts and
 // witnesses, as the CPU, with conditions, parallel edges, deletions, caps, and in whole graphs. It goes on until every
-// device had work.
+// device had work, and some had work of another one.
 func TestP2SidesAgree(t *testing.T) {
 	var seen compared
 	shared := 0 // searches after which the last of three devices had work
-	all := func() bool { return seen.all() && shared >= 3 }
+	handovers := uint64(0)
+	all := func() bool { return seen.all() && shared >= 3 && handovers >= 10 }
 	matchertest.ForSeedsUntil(t, rounds, all, func(t *testing.T, rng *rand.Rand) {
 		c := anyCase(rng)
 		o := randomOptions(rng)
-		o.Shape = kernels.Shape{Blocks: 1, BlockWarps: 1 + rng.IntN(2)}
+		o.Shape = kernels.Shape{Blocks: 1, BlockWarps: 1 + rng.IntN(4)}
 		backends := []matcher.Backend{cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())})}
 		for n := range 3 {
 			backends = append(backends, newSides(t, rng, o, newDevices(t, rng, n+1)...))
@@ -85,6 +86,45 @@ func TestP2SidesAgree(t *testing.T) {
 			}
 			bench.Commit()
 		}
+		handovers += three.Handovers().All
+	})
+}
+
+// TestP2HandedOverWorkIsCountedOnce counts trees and rings on two or three devices that park often: what one hands over
+// to another is counted there, and once. It goes on until that was of each kind.
+func TestP2HandedOverWorkIsCountedOnce(t *testing.T) {
+	var over cuda.Handovers
+	enough := func() bool { return over.Least() >= 10 }
+	matchertest.ForSeedsUntil(t, 2+rounds/3, enough, func(t *testing.T, rng *rand.Rand) {
+		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 80, Edges: 500, Messages: 600,
+			Labels: matchertest.Labels{Vertex: []string{"L0", "L1"}, Edge: []string{"e0"}}}
+		var queries []*matcher.Query
+		for i := range 4 {
+			q := treeOf(rng, fmt.Sprint("q", i), 4+rng.IntN(3), shape.Directed)
+			if rng.IntN(3) == 0 {
+				q = ringOf(rng, q.Name, 3+rng.IntN(2))
+				for j := range q.Edges {
+					q.Edges[j].Either, q.Edges[j].Label = !shape.Directed, "e0"
+				}
+			}
+			queries = append(queries, q)
+		}
+		want := cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())})
+		o := cuda.Options{Shape: kernels.Shape{Blocks: 1 + rng.IntN(2), BlockWarps: 1 + rng.IntN(2)},
+			Slice: 1 + rng.IntN(12), NoFlat: rng.IntN(4) == 0}
+		got := newSides(t, rng, o, newDevices(t, rng, 2+rng.IntN(2))...)
+		bench := matchertest.NewBench(t, shape.Directed, plan.New(), queries, want, got)
+		for batch := range slices.Chunk(matchertest.RandomStream(rng, shape), 300) {
+			bench.Stage(batch)
+			requests := bench.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })
+			for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+				compareAnswers(t, bench, sign, requests, bench.Search(want, sign, requests),
+					bench.Search(got, sign, requests))
+			}
+			compareNumbers(t, bench, dyngraph.New, want, got)
+			bench.Commit()
+		}
+		over.Add(got.Handovers())
 	})
 }
 

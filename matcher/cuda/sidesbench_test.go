@@ -22,9 +22,8 @@ import (
 
 var (
 	benchDevices = flag.Int("motifd.devices", 2, "GPUs of BenchmarkSides")
-	benchAtOnce  = flag.Duration("motifd.at-once", 50*time.Millisecond, "BenchmarkSides deals shorter work at once")
-	benchChunk   = flag.Duration("motifd.least-chunk", 2*time.Millisecond, "least time of a chunk in BenchmarkSides")
-	benchShare   = flag.Float64("motifd.round-share", 0.9, "part of the tasks that BenchmarkSides deals in a round")
+	benchShares  = flag.Int("motifd.shares", 8, "shares of one GPU in BenchmarkSides")
+	benchTurns   = flag.Int("motifd.turns", 512, "turns of a launch of such a share")
 	benchMemo    = flag.Bool("motifd.memo", true, "BenchmarkSides counts with a memo")
 	benchSides   = flag.Int("motifd.kinds-of-work", 4, "queries of each kind of work of BenchmarkSides")
 )
@@ -34,18 +33,18 @@ type sidesBench struct {
 	b     *testing.B
 	names []string
 	be    []*cuda.Backend
-	base  []int64 // time that each share was busy before a search
 }
 
-// add opens a backend on some devices.
-func (s *sidesBench) add(name string, devices ...kernels.Device) {
+// add opens a backend on some devices. slice is the number of turns of a launch.
+func (s *sidesBench) add(name string, slice int, devices ...kernels.Device) {
 	start, memo := time.Now(), 0
 	if !*benchMemo {
 		memo = -1
 	}
-	be := cuda.New(cuda.Options{Device: devices[0], More: devices[1:], Memo: memo,
-		Clock: func() int64 { return int64(time.Since(start)) },
-		CPU:   cpu.Options{TempFiles: tempfile.In(s.b.TempDir())}})
+	be := cuda.New(cuda.Options{Device: devices[0], More: devices[1:], Memo: memo, Slice: slice,
+		Timeout: context.WithTimeout,
+		Clock:   func() int64 { return int64(time.Since(start)) },
+		CPU:     cpu.Options{TempFiles: tempfile.In(s.b.TempDir())}})
 	s.names, s.be = append(s.names, name), append(s.be, be)
 	s.b.Cleanup(func() { check(s.b, be.Close()) })
 }
@@ -73,7 +72,6 @@ func (r *sidesRun) most() (most time.Duration, ratio float64) {
 // run does some work on a backend.
 func (s *sidesBench) run(i int, work func(be *cuda.Backend) matcher.Count) (r sidesRun, n matcher.Count) {
 	before, launched := s.be[i].Busy()
-	s.base = before
 	began := time.Now()
 	n = work(s.be[i])
 	r.took = time.Since(began)
@@ -94,7 +92,10 @@ func (s *sidesBench) compare(what string, backends int, work func(be *cuda.Backe
 			r, n := s.run(i, work)
 			if pass > 0 {
 				runs[i] = append(runs[i], r)
-			} else if want = n; i > 0 && n != want {
+			} else if i == 0 {
+				want = n
+			}
+			if n != want {
 				s.b.Fatalf("%s: %s finds %s, not %s", what, s.names[i], n, want)
 			}
 		}
@@ -105,7 +106,7 @@ func (s *sidesBench) compare(what string, backends int, work func(be *cuda.Backe
 		r := runs[i][len(runs[i])/2]
 		took := r.took
 		most, ratio := r.most()
-		if s.names[i] == "eight shares" { // as if they had run at once
+		if s.names[i] == "shares" { // as if they had run at once
 			took = most
 		}
 		if i == 0 {
@@ -117,11 +118,11 @@ func (s *sidesBench) compare(what string, backends int, work func(be *cuda.Backe
 }
 
 // BenchmarkSides compares one GPU with several, by turns in one run: counts in a batch, counts in a whole graph, rows.
-// It chooses queries that take 10 ms or more on one GPU, or have 10 M rows and more. "eight shares" are the anchors of
-// a search as eight sides would get them, one after the other on one GPU; its time is that of the share that takes
-// longest. Run it with -test.benchtime 1x.
+// It chooses queries that take 10 ms or more on one GPU, or have 10 M rows and more. "shares" are the anchors of
+// a search as so many sides would get them, one after the other on one GPU; its time is that of the share that takes
+// longest. They hand work over between launches, which are short, as sides do that are stopped. Run it with
+// -test.benchtime 1x.
 func BenchmarkSides(b *testing.B) {
-	cuda.SetDealing(*benchAtOnce, *benchChunk, *benchShare)
 	s := &sidesBench{b: b}
 	open := func(number int) kernels.Device {
 		g, err := kernels.OpenGPU(number)
@@ -135,25 +136,14 @@ func BenchmarkSides(b *testing.B) {
 		several = append(several, open(i))
 	}
 	shared := open(0)
-	defer shared.Close()
-	for range 8 {
+	b.Cleanup(func() { check(b, shared.Close()) })
+	for range *benchShares {
 		shares = append(shares, lent{shared})
 	}
-	s.add("one", open(0))
-	s.add(fmt.Sprint(*benchDevices), several...)
-	s.add("eight shares", shares...)
-	s.be[2].InTurn(func(busy []int64) int {
-		least := 0
-		for i := range busy {
-			if len(busy) == len(s.base) {
-				busy[i] -= s.base[i]
-			}
-			if busy[i] < busy[least] {
-				least = i
-			}
-		}
-		return least
-	})
+	s.add("one", 0, open(0))
+	s.add(fmt.Sprint(*benchDevices), 0, several...)
+	s.add("shares", *benchTurns, shares...)
+	s.be[2].InTurn(func(busy []int64) int { return slices.Index(busy, slices.Min(busy)) })
 	w := generate(b, *benchVertices, *benchDegree, *benchLabels, 20, 10)
 	fmt.Printf("graph: %d vertices, %d edges, %d insertions, %d labels; %s\n", w.graph.Vertices(), w.graph.Edges(),
 		len(w.batch), *benchLabels, shared.Info().Name)

@@ -4,21 +4,24 @@ package cuda
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sort"
 	"sync"
+	"unsafe"
 
 	"motifd/kernels"
 	"motifd/matcher"
 	"motifd/matcher/cuda/device"
 )
 
-// totals is a search for counts and existence on several sides at once. Each counts the tasks that are dealt to it; the
-// sums are added on the host. A side that fails gives its chunk back, and its earlier chunks count.
+// totals is a search for counts and existence on several sides at once. Each counts the tasks that are dealt to it; a
+// side without work gets a part of that of another (exchange). The sums are added on the host.
 type totals struct {
 	b   *Backend
 	j   *job
-	all []*share   // one for each side that was used
+	all []*share   // one for each side
+	use int        // how many of them get tasks
 	mu  sync.Mutex // of the job's found function
 }
 
@@ -27,8 +30,12 @@ type share struct {
 	side  *side
 	j     *job
 	begun bool
-	tally []kernels.Tally // of complete chunks
+	pass  *pass           // what it searches; nil: nothing
+	tally []kernels.Tally // after the last launch
 }
+
+// errSideLost says that sides have failed and others are left: the search is to be made again. It is never wrapped.
+var errSideLost = errors.New("a device has failed")
 
 // tasks are the tasks of a search for totals: spans of net, one task for each of its members.
 type tasks struct {
@@ -67,7 +74,7 @@ func (t *tasks) runs(ranges [][2]int) (runs []kernels.Run, n int) {
 	return runs, n
 }
 
-// totals prepares a search of about n tasks. There are as many sides as have a task for each of their warps.
+// totals prepares a search of about n tasks. As many sides get tasks as have one for each of their warps.
 func (b *Backend) totals(j *job, n int) *totals {
 	t := &totals{b: b, j: j}
 	if found := j.found; len(b.sides) > 1 {
@@ -77,94 +84,146 @@ func (b *Backend) totals(j *job, n int) *totals {
 			found(request, row)
 		}
 	}
-	use := max(1, min(len(b.sides), n/b.first().run.shape(false, 0).Warps()))
-	for _, s := range b.sides[:use] {
+	j.shared = len(b.sides) > 1
+	t.use = max(1, min(len(b.sides), n/b.first().run.shape(false, 0).Warps()))
+	for _, s := range b.sides {
 		t.all = append(t.all, &share{side: s, j: j.on(s)})
 	}
 	return t
 }
 
-// search searches tasks. If it returns an error, a part may have been counted.
+// search searches tasks. If it returns an error, a part may have been counted. After errSideLost, all is to be searched
+// again.
 func (t *totals) search(ctx context.Context, of *tasks) error {
-	use := slices.DeleteFunc(slices.Clone(t.all), func(s *share) bool { return !slices.Contains(t.b.sides, s.side) })
-	for d := newDealer(of.n, len(use), t.b.first().run.opt.Tasks, t.b.taskNS); d.left(); t.b.taskNS = d.rate {
-		errs := make([]error, len(use))
-		some, cancel := context.WithCancel(ctx)
-		t.b.concurrently(use, func(i int) (more bool) {
-			more, errs[i] = use[i].chunk(some, d, of)
-			if errs[i] != nil && !kernels.OfDevice(errs[i]) {
-				cancel() // the others need not go on
-			}
-			return more
-		})
-		cancel()
-		if err := t.b.outlive(errs); err != nil {
+	most := t.use * t.b.opt.Tasks
+	for from := 0; from < of.n; from += most {
+		if err := t.portion(ctx, of, dealt(from, min(of.n, from+most), t.use)); err != nil {
 			return err
-		}
-		use = slices.DeleteFunc(use, func(s *share) bool { return !slices.Contains(t.b.sides, s.side) })
-		if len(use) == 0 { // those that were not used are left
-			s := &share{side: t.b.first(), j: t.j.on(t.b.first())}
-			t.all, use = append(t.all, s), append(use, s)
 		}
 	}
 	return nil
 }
 
-// concurrently calls f for each share until it returns false: concurrently, or one after the other in the order
-// that chooseSide tells.
-func (b *Backend) concurrently(of []*share, f func(i int) (more bool)) {
-	if b.chooseSide == nil {
-		device.InParallel(len(of), func(i int) {
-			for f(i) {
+// portion searches some ranges of the tasks for each side that gets some.
+func (t *totals) portion(ctx context.Context, of *tasks, ranges [][][2]int) error {
+	some, cancel := context.WithCancel(ctx)
+	defer cancel()
+	x := newExchange(t, ranges)
+	errs := make([]error, len(t.all))
+	begin := func(i int) (err error) {
+		if i < len(ranges) {
+			err = t.all[i].open(of, ranges[i])
+		}
+		return err
+	}
+	end := func(i int, err error) {
+		if errs[i] = t.all[i].side.of(err); err != nil { // the others need not go on
+			cancel()
+			x.close()
+		}
+	}
+	if t.b.inTurn != nil {
+		for i := range t.all {
+			end(i, begin(i))
+		}
+		t.b.inTurn(some, x, end)
+	} else {
+		device.InParallel(len(t.all), func(i int) {
+			err := begin(i)
+			if err == nil {
+				err = x.work(some, i)
 			}
+			end(i, err)
 		})
-		return
 	}
-	on := make([]int, len(of))
-	for i := range on {
-		on[i] = i
-	}
-	for len(on) > 0 {
-		sides := make([]*side, len(on))
-		for k, i := range on {
-			sides[k] = of[i].side
-		}
-		if k := b.chooseSide(sides); !f(on[k]) {
-			on = slices.Delete(on, k, k+1)
+	for _, s := range t.all {
+		if s.pass != nil {
+			s.side.run.stream.wait() // the caller may change the data that the kernels read
+			s.pass = nil
 		}
 	}
+	sides := len(t.b.sides)
+	err := t.b.outlive(errs)
+	if len(t.b.sides) < sides && ctx.Err() == nil && (err == nil || err == context.Canceled) {
+		return errSideLost
+	}
+	return err
 }
 
-// chunk searches the next chunk that is dealt. more is false after the last one and after an error.
-func (s *share) chunk(ctx context.Context, d *dealer, of *tasks) (more bool, err error) {
-	c, ok := d.take()
-	if !ok {
-		return false, nil
+// begin uploads the data that all passes of the share need, once.
+func (s *share) begin() error {
+	if s.begun {
+		return nil
 	}
-	busy := s.side.run.busy
-	if err := s.count(ctx, of, d.ranges(c)); err != nil {
-		d.giveBack(c)
-		return false, s.side.of(err)
-	}
-	s.tally = slices.Clone(s.side.run.tally)
-	d.took(c, s.side.run.busy-busy)
-	return true, nil
+	s.begun = true
+	return s.side.run.begin(s.j)
 }
 
-// count counts some ranges of tasks.
-func (s *share) count(ctx context.Context, of *tasks, ranges [][2]int) error {
+// open begins to search some ranges of tasks.
+func (s *share) open(of *tasks, ranges [][2]int) error {
 	r := &s.side.run
-	if !s.begun {
-		if err := r.begin(s.j); err != nil {
-			return err
-		}
-		s.begun = true
+	if err := s.begin(); err != nil {
+		return err
 	}
 	runs, n := of.runs(ranges)
+	if n == 0 {
+		return nil
+	}
 	if err := r.nets(of, runs, n); err != nil {
 		return err
 	}
-	return r.total(ctx, s.j, runs, n)
+	r.trace.Begin(r.stream.q, device.LaneTotals, "search", 0)
+	err := r.spread(runs, n)
+	if err == nil {
+		s.pass, err = r.pass(s.j, n, n)
+	}
+	return err
+}
+
+// receive begins to search what another share hands over.
+func (s *share) receive(h *handover) (err error) {
+	r := &s.side.run
+	r.trace.Begin(r.stream.q, device.LaneTotals, "search", 0)
+	s.pass, err = r.receive(s.j, h)
+	return err
+}
+
+// page returns memory for what another share hands over.
+func (s *share) page() ([]byte, error) {
+	if err := s.begin(); err != nil {
+		return nil, err
+	}
+	return s.side.run.pageFor(s.j)
+}
+
+// suits reports whether another share can go on with what this one hands over. Both have begun.
+func (s *share) suits(other *share) bool {
+	a, b := s.j, other.j
+	return a.shape == b.shape && a.memo == b.memo && a.levels == b.levels
+}
+
+// stop has the present launch end soon.
+func (s *share) stop() error {
+	at := s.side.run.control.Ptr + kernels.Ptr(unsafe.Offsetof(kernels.Control{}.Stop))
+	return s.side.of(s.side.dev.Poke(at, 1))
+}
+
+// launch makes one launch of the share's pass.
+func (s *share) launch(ctx context.Context) error {
+	r, p := &s.side.run, s.pass
+	if err := p.launch(ctx, nil); err != nil {
+		return err
+	}
+	s.tally = slices.Clone(r.tally)
+	if err := r.drain(s.j, int(p.c.Used)); err != nil {
+		return err
+	}
+	p.c.Used = 0
+	if p.done() {
+		r.trace.End(r.stream.q, device.LaneTotals, "search", 0, int(p.p.Queue.Tasks))
+		s.pass = nil
+	}
+	return s.j.meter.charge(r.tally, r.took)
 }
 
 // nets copies the net that n tasks of runs need to the device, unless it is there. It may change the runs.
