@@ -84,7 +84,9 @@ FN void pause(u32 ns) { asm volatile("nanosleep.u32 %0;" ::"r"(ns)); }
 
 // peek reads what other warps write, past the compiler and the first-level cache.
 FN u32 peek(const u32* a) { return *(const volatile u32*)a; }
+FN u64 peek(const u64* a) { return *(const volatile u64*)a; }
 FN void post(u32* a, u32 x) { *(volatile u32*)a = x; }
+FN void post(u64* a, u64 x) { *(volatile u64*)a = x; }
 // agree writes what others may write at the same time: the same.
 FN void agree(u32* a, u32 x) { *a = x; }
 #endif

@@ -54,8 +54,8 @@ FN u128 leaves(const Search& p, const State& s, const Program& q, u32 position, 
             };
             const Leaf& other = q.leaf[i - 1];
             u32 asks = vote(total != 0 && n != 0);
-            u32 both = meetings(p.graph, q, l, other, parent(l), parent(other), asks, false, w, work.steps,
-                [&](u32, u32 at, u32 own) { return at == position ? own : s.m[at]; });
+            u32 both = meetings(p.graph, p.memo, q, l, other, parent(l), parent(other), asks, false, work.steps,
+                [&](u32 at) { return at == position ? w : s.m[at]; });
             total = times(total, (u64)before * n - both);
         } else if (!paired(q, i + 1)) {
             total = timesWays(total, n, l.size);

@@ -86,8 +86,8 @@ FN u128 leavesOf(const Graph& g, const Memo& memo, const Program& q, const Flats
                 return asks >> lane & 1 ? vertexAt(f, q, l, lane, q.back[q.step[of.step].back].from) : 0;
             };
             const Leaf& other = q.leaf[i - 1];
-            u32 both = meetings(g, q, leaf, other, parent(leaf), parent(other), done, true, 0, work.steps,
-                [&](u32 of, u32 position, u32) { return vertexAt(f, q, l, of, position); });
+            u32 both = meetings(g, memo, q, leaf, other, parent(leaf), parent(other), done, true, work.steps,
+                [&](u32 position) { return vertexAt(f, q, l, lane, position); });
             total = times(total, (u64)before * n - both);
             if (u32 later = asks & ~done; later != 0) alive &= (later & -later) - 1;
             if (!(alive >> lane & 1)) total = 0;

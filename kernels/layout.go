@@ -140,7 +140,7 @@ type Step struct {
 	After, Before                 uint32
 }
 
-// Leaf is a group of alike leaves: the step of one of them, their number, and their memo column. Pair 1: it may be
+// Leaf is a group of alike leaves: the step of one of them, their number, and their memo column. Pair, unless 0: it may be
 // mapped to the same vertex as the group before; then both have one leaf.
 type Leaf struct {
 	Step, Size, Column, Pair uint32
@@ -224,10 +224,12 @@ type Programs struct {
 }
 
 // Memo holds, by column and vertex, the number of candidates that a vertex has for a leaf. Values up to Known are from
-// earlier searches and are not valid.
+// earlier searches and are not valid. Both has those of two vertices for a pair of leaves, in 1<<SlotBits slots of 8
+// bytes.
 type Memo struct {
-	Offer, Column   Ptr
-	Known, Vertices uint32
+	Offer, Column, Both, Pair        Ptr
+	Known, Vertices                  uint32
+	VertexBits, KeyBits, SlotBits, _ uint32
 }
 
 // TaskQueue is the queue from which warps take work: Tasks tasks, Take at a time, for Slice turns in a launch. When the

@@ -184,11 +184,16 @@
     ASSERT_FIELD(Programs, program, 0, 8); \
     ASSERT_FIELD(Programs, owner, 8, 8); \
     ASSERT_FIELD(Programs, image, 16, 8); \
-    ASSERT_SIZE(Memo, 24); \
+    ASSERT_SIZE(Memo, 56); \
     ASSERT_FIELD(Memo, offer, 0, 8); \
     ASSERT_FIELD(Memo, column, 8, 8); \
-    ASSERT_FIELD(Memo, known, 16, 4); \
-    ASSERT_FIELD(Memo, vertices, 20, 4); \
+    ASSERT_FIELD(Memo, both, 16, 8); \
+    ASSERT_FIELD(Memo, pair, 24, 8); \
+    ASSERT_FIELD(Memo, known, 32, 4); \
+    ASSERT_FIELD(Memo, vertices, 36, 4); \
+    ASSERT_FIELD(Memo, vertexBits, 40, 4); \
+    ASSERT_FIELD(Memo, keyBits, 44, 4); \
+    ASSERT_FIELD(Memo, slotBits, 48, 4); \
     ASSERT_SIZE(TaskQueue, 104); \
     ASSERT_FIELD(TaskQueue, task, 0, 8); \
     ASSERT_FIELD(TaskQueue, net, 8, 8); \
@@ -213,12 +218,12 @@
     ASSERT_FIELD(Output, buffer, 16, 8); \
     ASSERT_FIELD(Output, capacity, 24, 8); \
     ASSERT_FIELD(Output, stride, 32, 4); \
-    ASSERT_SIZE(Search, 376); \
+    ASSERT_SIZE(Search, 408); \
     ASSERT_FIELD(Search, graph, 0, 184); \
     ASSERT_FIELD(Search, programs, 184, 24); \
-    ASSERT_FIELD(Search, memo, 208, 24); \
-    ASSERT_FIELD(Search, queue, 232, 104); \
-    ASSERT_FIELD(Search, output, 336, 40);
+    ASSERT_FIELD(Search, memo, 208, 56); \
+    ASSERT_FIELD(Search, queue, 264, 104); \
+    ASSERT_FIELD(Search, output, 368, 40);
 
 // emit.cuh
 #define LAYOUT_emit \

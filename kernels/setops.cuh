@@ -198,36 +198,59 @@ FN u32 within(u32 set, u32 size) {
     return over != 0 ? set & ((over & -over) - 1) : set;
 }
 
+// joinedTo returns whether a leaf that is joined to u can be mapped to w.
+FN bool joinedTo(const Graph& g, const Step& st, const Back& b, u32 u, u32 w) {
+    if (!passes(g, st, w)) return false;
+    u32 e = entryTo(g, u, b, w);
+    return e != kNone && admitsEdge(g, kNone, b, e);
+}
+
 // meetings returns, for each lane in asks, how many vertices both of two leaves can be mapped to. The leaves are joined
-// to u and v, along back edges that are not loose. image(of, position, own) returns the vertex at a position of the
-// match of lane of, whose value of own is the third argument. If fewer is true and the lists of all lanes are long, it
-// does the first lanes only and takes the others out of asks.
+// to u and v, along back edges that are not loose. image returns the vertex at a position of the lane's match. The
+// numbers for u and v are kept in the memo, and the vertices of the match are subtracted for each match. If fewer is
+// true and the lists of all lanes are long, it does the first lanes only and takes the others out of asks.
 template <class Image>
-FN u32 meetings(const Graph& g, const Program& q, const Leaf& a, const Leaf& b, u32 u, u32 v, u32& asks, bool fewer,
-    u32 own, u64& steps, Image image) {
+FN u32 meetings(const Graph& g, const Memo& memo, const Program& q, const Leaf& a, const Leaf& b, u32 u, u32 v,
+    u32& asks, bool fewer, u64& steps, Image image) {
     const Step &first = q.step[a.step], &second = q.step[b.step];
+    const Back &ofFirst = q.back[first.back], &ofSecond = q.back[second.back];
     bool mine = asks >> laneId() & 1;
-    Range r = mine ? reach(g, u, q.back[first.back]) : Range{0, 0};
-    Range s = mine ? reach(g, v, q.back[second.back]) : Range{0, 0};
-    bool swapped = s.end - s.begin < r.end - r.begin;
-    if (swapped) r = s;
-    if (fewer) {
-        asks = within(asks, r.end - r.begin);
-        if (!(asks >> laneId() & 1)) r = Range{0, 0};
+    u32 n = 0;  // 1 plus the number
+    Both kept = {nullptr, 0};
+    if (mine && memo.both != nullptr) {
+        kept = bothOf(memo, a.pair - 1, u, v);
+        n = recallBoth(kept);
     }
-    Lists shorter = listsOf(g, !mine ? 0 : swapped ? v : u);
-    return counted(shorter, r, steps, [&](u32 of, const Lists& l, u32 slot, bool ok) {
-        bool other = shuffle(swapped, of) != 0;
-        u32 from = shuffle(swapped ? u : v, of), its = shuffle(own, of);
-        if (!ok) return false;
-        const Back &along = q.back[(other ? second : first).back], &to = q.back[(other ? first : second).back];
-        u32 w = nbrAt(l, slot);
-        if (!passes(g, first, w) || !passes(g, second, w) || !admitsSlot(l, kNone, along, slot)) return false;
-        for (u32 k = first.conflicts | second.conflicts; k != 0; k &= k - 1)
-            if (image(of, lowestBit(k), its) == w) return false;
-        u32 e = entryTo(g, from, to, w);
-        return e != kNone && admitsEdge(g, kNone, to, e);
-    });
+    if (u32 todo = vote(mine && n == 0); todo != 0) {
+        bool counts = mine && n == 0;
+        Range r = counts ? reach(g, u, ofFirst) : Range{0, 0}, s = counts ? reach(g, v, ofSecond) : Range{0, 0};
+        bool swapped = s.end - s.begin < r.end - r.begin;
+        if (swapped) r = s;
+        if (fewer) {
+            u32 now = within(todo, r.end - r.begin);
+            asks &= ~(todo & ~now);
+            counts = now >> laneId() & 1;
+            if (!counts) r = Range{0, 0};
+        }
+        Lists shorter = listsOf(g, !counts ? 0 : swapped ? v : u);
+        u32 x = counted(shorter, r, steps, [&](u32 of, const Lists& l, u32 slot, bool ok) {
+            bool other = shuffle(swapped, of) != 0;
+            u32 from = shuffle(swapped ? u : v, of);
+            if (!ok) return false;
+            u32 w = nbrAt(l, slot);
+            return passes(g, other ? second : first, w) && admitsSlot(l, kNone, other ? ofSecond : ofFirst, slot) &&
+                   joinedTo(g, other ? first : second, other ? ofFirst : ofSecond, from, w);
+        }) + 1;
+        if (counts) n = x;
+        if (counts && memo.both != nullptr) noteBoth(kept, n);
+    }
+    if (n == 0) return 0;
+    n--;
+    for (u32 k = first.conflicts | second.conflicts; n > 0 && k != 0; k &= k - 1) {
+        u32 taken = image(lowestBit(k));
+        n -= joinedTo(g, first, ofFirst, u, taken) && joinedTo(g, second, ofSecond, v, taken);
+    }
+    return n;
 }
 
 // joins returns how many of the candidates in a range of vertex v are w.

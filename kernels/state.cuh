@@ -78,12 +78,19 @@ struct Programs {
     const u32* image;  // by image and column of a row: the column of the match's own row to copy
 };
 
-// Memo keeps the numbers of candidates that vertices have for leaves (see offers), from search to search of a phase.
+// Memo keeps the numbers of candidates that vertices have for leaves (see offers), from search to search of a phase; and
+// for a search those that two vertices have for a pair of leaves (see meetings).
 struct Memo {
     u32* offer;         // by column and vertex: see recall; or null
     const u32* column;  // by column of the programs: that of the memo
+    u64* both;          // see recallBoth; or null
+    const u32* pair;    // by pair of the programs: a small number
     u32 known;          // values up to it are from earlier searches and are not valid
     u32 vertices;       // length of a column
+    u32 vertexBits;     // of a vertex
+    u32 keyBits;        // of a pair of leaves and two vertices
+    u32 slotBits;       // of a slot's number; the other bits of the key, at most 32, are kept in the slot
+    u32 unused;
 };
 
 // TaskQueue is where warps get work: tasks, mail from other blocks, and the state parked in the launch before.
@@ -134,3 +141,29 @@ FN u32 recall(const Memo& m, u32 column, u32 v) {
 
 // note stores the value that recall returns.
 FN void note(const Memo& m, u32 column, u32 v, u32 x) { post(m.offer + (u64)column * m.vertices + v, m.known + x); }
+
+// Both is a slot of Memo.both and what it has for a pair of leaves and two vertices.
+struct Both {
+    u64* slot;
+    u64 tag;  // the upper 32 bits
+};
+
+// bothOf returns the Both of a pair of leaves and two vertices. Slot and tag are parts of a number that is different for
+// each of them, mixed so that neighbours have distant slots: each step of the mixing can be undone.
+FN Both bothOf(const Memo& m, u32 pair, u32 u, u32 v) {
+    u32 half = m.keyBits / 2;
+    u64 mask = ~(u64)0 >> (64 - m.keyBits), x = ((u64)m.pair[pair] << m.vertexBits | u) << m.vertexBits | v;
+    for (u32 i = 0; i < 2; i++) {
+        x = x * 0x9e3779b97f4a7c15u & mask;
+        x ^= x >> half;
+    }
+    return Both{m.both + (x & ((1u << m.slotBits) - 1)), x >> m.slotBits << 32};
+}
+
+// recallBoth returns 1 plus the number that noteBoth has stored, or 0 if another one has taken the slot.
+FN u32 recallBoth(const Both& b) {
+    u64 x = peek(b.slot);
+    return x >> 32 << 32 == b.tag ? (u32)x : 0;
+}
+
+FN void noteBoth(const Both& b, u32 x) { post(b.slot, b.tag | x); }

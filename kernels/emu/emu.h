@@ -76,12 +76,16 @@ FN u32 compareSwap(u32* a, u32 was, u32 x) {
 FN void fenceBlock() {}
 FN void fence() {}
 FN void pause(u32) { emu::yield(); }
-FN u32 peek(const u32* a) {
+template <class T>
+FN T peek(const T* a) {
     emu::maybeYield(8);
     return __atomic_load_n(a, __ATOMIC_ACQUIRE);
 }
-FN void post(u32* a, u32 x) {
+template <class T>
+FN void postTo(T* a, T x) {
     __atomic_store_n(a, x, __ATOMIC_RELEASE);
     emu::maybeYield(8);
 }
+FN void post(u32* a, u32 x) { postTo(a, x); }
+FN void post(u64* a, u64 x) { postTo(a, x); }
 FN void agree(u32* a, u32 x) { __atomic_store_n(a, x, __ATOMIC_RELAXED); }

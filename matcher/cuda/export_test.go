@@ -14,6 +14,9 @@ import (
 // SetStagingSize sets the size of the memory that small copies go through.
 func SetStagingSize(bytes int) { stagingSize = bytes }
 
+// SetPairBits sets the least number of bits of a slot's number in the memo of pairs of leaves.
+func SetPairBits(n int) { leastPairBits = n }
+
 // Blocks tells what happened to blocks of matches since Load: how often a part of one went to another warp, how often
 // one was kept for the next launch, and how many tasks were not for them, and were left when those left before were
 // done.
@@ -125,9 +128,9 @@ func (b *Backend) Busy() (ns []int64, launches []uint64) {
 	return ns, launches
 }
 
-// InTurn has the devices count launch by launch, one after the other: choose chooses the next among some, given how long
-// each was busy with the search, in nanoseconds. With Options.Timeout a device without work waits for patience, and busy is
-// as if all had worked at once, with the time that it waits and that handovers take.
+// InTurn has the devices count launch by launch, one after the other: choose chooses the next among some, given how
+// long each was busy with the search, in nanoseconds. With Options.Timeout a device without work waits for patience,
+// and busy is as if all had worked at once, with the time that it waits and that handovers take.
 func (b *Backend) InTurn(choose func(busy []int64) int) {
 	b.inTurn = func(ctx context.Context, x *exchange, end func(i int, err error)) {
 		base := make([]int64, len(x.of))

@@ -88,6 +88,8 @@ func TestS12BlocksAtAnyDepth(t *testing.T) {
 		o := cuda.Options{Shape: kernels.Shape{Blocks: 1 + rng.IntN(2), BlockWarps: 1 + rng.IntN(2)},
 			Ranges: max(0, rng.IntN(4)-2),
 			Slice:  []int{0, 1 + rng.IntN(12)}[rng.IntN(2)], NoFlat: rng.IntN(4) == 0}
+		cuda.SetPairBits([]int{20, rng.IntN(8)}[min(1, rng.IntN(4))])
+		defer cuda.SetPairBits(20)
 		got := newBackendWith(t, rng, o)
 		bench := matchertest.NewBench(t, shape.Directed, plan.New(), queries, want, got)
 		for batch := range slices.Chunk(matchertest.RandomStream(rng, shape), 110) {

@@ -59,7 +59,11 @@ func (t *table) addLeaf(p *matcher.Plan, k *kernels.Program, step uint32) bool {
 	}
 	l, at := kernels.Leaf{Step: step, Size: 1, Column: t.columns[c]}, len(groups)
 	if meets >= 0 {
-		l.Pair, at = 1, meets+1
+		of := [2]uint32{groups[meets].Column, l.Column}
+		if _, ok := t.pairs[of]; !ok {
+			t.pairs[of] = uint32(len(t.pairs))
+		}
+		l.Pair, at = 1+t.pairs[of], meets+1
 	}
 	copy(k.Leaf[at+1:], groups[at:])
 	k.Leaf[at] = l

@@ -53,6 +53,11 @@ func (r *runner) pass(j *job, n, left int) (*pass, error) {
 	if j.memo {
 		p.Memo.Offer, p.Memo.Known = r.memo.Ptr, r.known
 	}
+	if b := &j.both; b.Both != 0 {
+		m := &p.Memo
+		m.Both, m.Pair = b.Both, r.shared.Ptr+kernels.Ptr(r.at.pair)
+		m.VertexBits, m.KeyBits, m.SlotBits = b.VertexBits, b.KeyBits, b.SlotBits
+	}
 	if !r.opt.NoSteal {
 		p.Queue.Steal = 1
 	}

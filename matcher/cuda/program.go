@@ -49,11 +49,14 @@ type table struct {
 	tests    []bool // by program: only the kernels that test conditions can search it
 	absent   []bool // by program: it tests negations
 	where    *where
-	columns  map[listKey]uint32 // memo column
-	images   []uint32           // by image and column of a row: the column of the match's own row to copy
+	columns  map[listKey]uint32   // memo column
+	pairs    map[[2]uint32]uint32 // by the columns of two leaves: number of the pair
+	images   []uint32             // by image and column of a row: the column of the match's own row to copy
 }
 
-func newTable() *table { return &table{columns: map[listKey]uint32{}, where: newWhere()} }
+func newTable() *table {
+	return &table{columns: map[listKey]uint32{}, pairs: map[[2]uint32]uint32{}, where: newWhere()}
+}
 
 // compile adds the programs of a plan to t.
 func compile(p *matcher.Plan, view dyngraph.View, f *candidates.Filter, t *table, opt Options) *compiled {

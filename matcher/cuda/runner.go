@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"motifd/kernels"
@@ -24,6 +25,7 @@ type runner struct {
 
 	program, image, interval, instr, labels                          device.Buffer
 	shared, task, run, net, control, parked, box, mail, buffer, memo device.Buffer
+	both                                                             device.Buffer // the memo of pairs of leaves
 
 	left, flatBox, flatMail device.Buffer // for counts in blocks of matches
 	space                   device.Buffer // of a whole graph
@@ -56,9 +58,9 @@ type runner struct {
 }
 
 // sharedOffsets are the offsets of the parts of runner.shared, behind the tallies by request: the stop flags by
-// request, the owners by program, the columns of the memo.
+// request, the owners by program, the columns of the memo, the numbers of its pairs.
 type sharedOffsets struct {
-	stop, owner, column int
+	stop, owner, column, pair int
 }
 
 func (r *runner) init(dev kernels.Device, opt Options) {
@@ -72,7 +74,7 @@ func (r *runner) init(dev kernels.Device, opt Options) {
 
 func (r *runner) buffers() []*device.Buffer {
 	return []*device.Buffer{&r.program, &r.image, &r.interval, &r.instr, &r.labels, &r.shared, &r.task, &r.left,
-		&r.space, &r.flatBox, &r.flatMail, &r.run, &r.net, &r.control, &r.parked, &r.box, &r.mail, &r.buffer, &r.memo}
+		&r.space, &r.flatBox, &r.flatMail, &r.run, &r.net, &r.control, &r.parked, &r.box, &r.mail, &r.buffer, &r.memo, &r.both}
 }
 
 func (r *runner) Free() error {
@@ -97,15 +99,16 @@ type job struct {
 	sees      uint32
 	old       bool
 	requests  int
-	owner     []uint32 // by program: request
-	vertices  int      // all vertex ids are below it
-	neighbors int      // an upper bound of those of a vertex
-	layers    int      // of its labels: mirror.Mirror.Layers
-	memo      bool     // there is room for a memo
-	shared    bool     // several sides search, and hand work over
-	levels    int      // of counting in blocks of matches that some tasks need; 0: none can be counted so
-	where     bool     // some programs test conditions
-	absent    bool     // some programs test negations
+	owner     []uint32     // by program: request
+	vertices  int          // all vertex ids are below it
+	neighbors int          // an upper bound of those of a vertex
+	layers    int          // of its labels: mirror.Mirror.Layers
+	memo      bool         // there is room for a memo
+	both      kernels.Memo // its part for pairs of leaves, if there is room for it
+	shared    bool         // several sides search, and hand work over
+	levels    int          // of counting in blocks of matches that some tasks need; 0: none can be counted so
+	where     bool         // some programs test conditions
+	absent    bool         // some programs test negations
 
 	stride  int // words of a row in the row buffer: its group, vertices, edges, and zeros
 	columns int // vertices of the widest row
@@ -214,17 +217,23 @@ func (r *runner) begin(j *job) error {
 		return err
 	}
 	columns, used := r.columns(j)
+	pairs, paired := r.pairs(j)
 	// One copy: small copies take about equally long, whatever their size.
 	r.at.stop = j.requests * len(kernels.BytesOf(&kernels.Tally{}))
 	r.at.owner = r.at.stop + 4*j.requests
 	r.at.column = r.at.owner + 4*len(j.owner)
-	shared := make([]byte, r.at.column+4*len(columns))
+	r.at.pair = r.at.column + 4*len(columns)
+	shared := make([]byte, r.at.pair+4*len(pairs))
 	copy(shared[r.at.owner:], kernels.Bytes(j.owner))
 	copy(shared[r.at.column:], kernels.Bytes(columns))
+	copy(shared[r.at.pair:], kernels.Bytes(pairs))
 	if err := r.stream.Put(&r.shared, shared); err != nil {
 		return err
 	}
-	return r.forget(j, used)
+	if err := r.forget(j, used); err != nil {
+		return err
+	}
+	return r.forgetPairs(j, paired)
 }
 
 // upload copies the programs to the device, unless they are there. layers is how many bits of a label of the device
@@ -263,6 +272,53 @@ func (r *runner) columns(j *job) (columns []uint32, used int) {
 		}
 	}
 	return columns, used
+}
+
+// pairs returns, for each pair of leaves of the programs, its number in a job, and how many these are.
+func (r *runner) pairs(j *job) (pairs []uint32, used int) {
+	pairs = slices.Repeat([]uint32{kernels.None}, len(r.table.pairs))
+	for i, o := range j.owner {
+		p := &r.table.programs[i]
+		for g := range p.Groups {
+			if n := p.Leaf[g].Pair; o != kernels.None && n != 0 && pairs[n-1] == kernels.None {
+				pairs[n-1] = uint32(used)
+				used++
+			}
+		}
+	}
+	return pairs, used
+}
+
+// leastPairBits is the least number of bits of a slot's number in the memo of pairs: 8 MiB stay in an H100's cache.
+// Tests make it small.
+var leastPairBits = 20
+
+// pairTag is the number of bits of a key that a slot of the memo of pairs has beside a count.
+const pairTag = 32
+
+// forgetPairs makes the memo of pairs of leaves empty. It stays within an eighth of Options.Memo.
+func (r *runner) forgetPairs(j *job, used int) error {
+	m := &j.both
+	*m = kernels.Memo{}
+	if used == 0 || !j.memo {
+		return nil
+	}
+	vertex := bits.Len(uint(max(1, j.vertices-1)))
+	key := 2*vertex + bits.Len(uint(used-1))
+	slot := max(min(leastPairBits, key), key-pairTag)
+	if slot > 32 || 8<<slot > r.opt.Memo/8 {
+		return nil
+	}
+	_, err := r.both.Claim(8 << slot)
+	var short *kernels.MemoryError
+	if errors.As(err, &short) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	m.Both, m.VertexBits, m.KeyBits, m.SlotBits = r.both.Ptr, uint32(vertex), uint32(key), uint32(slot)
+	return r.stream.q.Clear(r.both.Ptr, 8<<slot)
 }
 
 // forget makes the memo empty, with a number of columns: a memo is valid for one phase of one batch. It stays within

@@ -95,7 +95,7 @@ func (b *Backend) totals(j *job, n int) *totals {
 // search searches tasks. If it returns an error, a part may have been counted. After errSideLost, all is to be searched
 // again.
 func (t *totals) search(ctx context.Context, of *tasks) error {
-	most := t.use * t.b.opt.Tasks
+	most := t.use * t.b.first().run.opt.Tasks
 	for from := 0; from < of.n; from += most {
 		if err := t.portion(ctx, of, dealt(from, min(of.n, from+most), t.use)); err != nil {
 			return err
