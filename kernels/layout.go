@@ -140,8 +140,8 @@ type Step struct {
 	After, Before                 uint32
 }
 
-// Leaf is a group of alike leaves: the step of one of them, their number, and their memo column. Pair, unless 0: it may be
-// mapped to the same vertex as the group before; then both have one leaf.
+// Leaf is a group of alike leaves: the step of one of them, their number, and their memo column. Pair, unless 0: it may
+// be mapped to the same vertex as the group before, and both have one leaf; Pair-1 is the number of the pair.
 type Leaf struct {
 	Step, Size, Column, Pair uint32
 }

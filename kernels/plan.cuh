@@ -66,9 +66,9 @@ struct Step {
     u32 after, before;
 };
 
-// Leaf is a group of alike leaves of a count: their number (size), the step of one of them, and their memo column. pair,
-// if not 0: it may be mapped to the same vertex as the group before; then both have one leaf, a kernel with kWhere is
-// needed, and pair is 1 plus the number that the pair has in Memo.pair.
+// Leaf is a group of alike leaves of a count: their number (size), the step of one of them, and their memo column. If
+// pair is not 0, it may be mapped to the same vertex as the group before; then both have one leaf, and a kernel with
+// kWhere is needed. pair-1 is the number of the pair (Memo.pair).
 struct Leaf {
     u32 step, size, column, pair;
 };

@@ -78,8 +78,8 @@ struct Programs {
     const u32* image;  // by image and column of a row: the column of the match's own row to copy
 };
 
-// Memo keeps the numbers of candidates that vertices have for leaves (see offers), from search to search of a phase; and
-// for a search those that two vertices have for a pair of leaves (see meetings).
+// Memo keeps the numbers of candidates that vertices have for leaves (see offers), from search to search of a phase;
+// and for a search those that two vertices have for a pair of leaves (see meetings).
 struct Memo {
     u32* offer;         // by column and vertex: see recall; or null
     const u32* column;  // by column of the programs: that of the memo
@@ -148,8 +148,8 @@ struct Both {
     u64 tag;  // the upper 32 bits
 };
 
-// bothOf returns the Both of a pair of leaves and two vertices. Slot and tag are parts of a number that is different for
-// each of them, mixed so that neighbours have distant slots: each step of the mixing can be undone.
+// bothOf returns the Both of a pair of leaves and two vertices. They are mixed, in steps that can be undone, to a number
+// that no others have; slot and tag are its parts.
 FN Both bothOf(const Memo& m, u32 pair, u32 u, u32 v) {
     u32 half = m.keyBits / 2;
     u64 mask = ~(u64)0 >> (64 - m.keyBits), x = ((u64)m.pair[pair] << m.vertexBits | u) << m.vertexBits | v;

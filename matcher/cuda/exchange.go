@@ -116,6 +116,7 @@ func (x *exchange) ask(ctx context.Context, i int) (*handover, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	me := &x.of[i]
+	asked := noShare
 	for {
 		if h := me.got; h != nil {
 			me.got = nil
@@ -124,14 +125,19 @@ func (x *exchange) ask(ctx context.Context, i int) (*handover, error) {
 		if x.working == 0 || x.closed {
 			return nil, nil
 		}
-		if v := x.whom(i); v != noShare && !me.waits {
-			me.waits, x.of[v].asker, x.of[v].page = true, i, page
-			if err := x.t.all[v].stop(); err != nil {
+		if !me.waits {
+			if asked = x.whom(i); asked != noShare {
+				me.waits, x.of[asked].asker, x.of[asked].page = true, i, page
+			}
+		}
+		if asked != noShare { // a launch that had not begun when it was told would not know
+			if err := x.t.all[asked].stop(); err != nil {
 				return nil, err
 			}
-			continue
 		}
-		x.changed.Wait()
+		soon, end := x.soon(ctx)
+		x.await(soon)
+		end()
 	}
 }
 
@@ -139,19 +145,32 @@ func (x *exchange) ask(ctx context.Context, i int) (*handover, error) {
 func (x *exchange) wait(ctx context.Context) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.working > 0 && x.t.b.opt.Timeout != nil {
-		soon, cancel := x.t.b.opt.Timeout(ctx, patience)
-		defer cancel()
-		defer context.AfterFunc(soon, func() {
-			x.mu.Lock()
-			defer x.mu.Unlock()
-			x.changed.Broadcast()
-		})()
+	if x.t.b.opt.Timeout != nil {
+		soon, end := x.soon(ctx)
 		for x.working > 0 && !x.closed && soon.Err() == nil {
-			x.changed.Wait()
+			x.await(soon)
 		}
+		end()
 	}
 	return x.working > 0 && !x.closed
+}
+
+// soon returns a context that ends after patience, if there is Options.Timeout.
+func (x *exchange) soon(ctx context.Context) (context.Context, func()) {
+	if x.t.b.opt.Timeout == nil {
+		return ctx, func() {}
+	}
+	return x.t.b.opt.Timeout(ctx, patience)
+}
+
+// await waits for a change, or until soon ends. The caller holds mu.
+func (x *exchange) await(soon context.Context) {
+	defer context.AfterFunc(soon, func() {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.changed.Broadcast()
+	})()
+	x.changed.Wait()
 }
 
 // whom returns the share that share i asks for work, or noShare.

@@ -10,15 +10,21 @@ import (
 )
 
 // handover is the part of a pass that one side hands over to another between two launches: half of the tasks that are
-// not begun, and what the warps of the second half of the grid keep for the next launch. All sides have equal arrays,
-// so the state of a warp means the same on each. The bytes are in page-locked memory of the side that gets it.
+// not begun, and half of what the warps keep for the next launch, that of the last warps of the grid. All sides have
+// equal arrays, so the state of a warp means the same on each. The bytes are in page-locked memory of the side that
+// gets it.
 type handover struct {
 	tasks, left []kernels.Task // not begun; left are those that counting in blocks has left
-	parked      []byte         // Parked of state.cuh, by warp
-	boxes       []byte         // by warp: state of its box for blocks of matches
-	flats       []byte         // by warp: the content of that box
+	parked      kept           // Parked of state.cuh, by warp
+	flats       kept           // by warp: the content of its box for blocks of matches
+	boxes       []byte         // and the state of that box
 	inBlocks    bool           // the side that hands over counts in blocks
-	alive, held int            // how many warps have a State in parked, and Flats in flats
+}
+
+// kept is what the warps from one on keep, and how many of them keep something.
+type kept struct {
+	from, number int
+	bytes        []byte
 }
 
 // handovers counts handovers, and those of them that have something of each kind.
@@ -31,7 +37,7 @@ func (n *handovers) add(h *handover) {
 	for _, c := range []struct {
 		of  *uint64
 		has int
-	}{{&n.tasks, len(h.tasks)}, {&n.left, len(h.left)}, {&n.parked, h.alive}, {&n.held, h.held}} {
+	}{{&n.tasks, len(h.tasks)}, {&n.left, len(h.left)}, {&n.parked, h.parked.number}, {&n.held, h.flats.number}} {
 		if c.has > 0 {
 			*c.of++
 		}
@@ -47,20 +53,21 @@ const (
 // postedBox is the state of a box with content of one level; that of more levels is greater (Box of mail.cuh).
 const postedBox = 3
 
-// half returns the number of warps in the first half of the grid, which keep their work.
-func (s *pass) half() int { return (s.shape.Warps() + 1) / 2 }
-
 // pageFor returns page-locked memory for a handover to a side.
 func (r *runner) pageFor(j *job) ([]byte, error) {
-	n := j.shape.Warps() * kernels.ParkedSize
+	n := 2 * j.shape.Warps() * kernels.ParkedSize
 	if j.levels > 0 {
 		n += j.shape.Warps() * (4 + kernels.FlatsSize(j.levels))
 	}
 	return r.page.Reserve(n)
 }
 
-// handOver takes a part out of a pass between two launches, with memory of pageFor. It returns nil if less than half of
-// the warps have work: what is left then is few long pieces of work, which another device does not make shorter.
+// leastWork is the part of its warps that must have work for a side to hand some over. If fewer have, what is left is
+// few long pieces of work, which another device does not make shorter. Not tuned.
+const leastWork = 16
+
+// handOver takes a part out of a pass between two launches, with memory of pageFor. It returns nil if the pass has too
+// little work.
 func (s *pass) handOver(page []byte) (*handover, error) {
 	queue, c := &s.p.Queue, &s.c
 	next := &c.Next
@@ -69,7 +76,7 @@ func (s *pass) handOver(page []byte) (*handover, error) {
 		c.Next = min(c.Next, c.Left)
 	}
 	*next = min(*next, queue.Tasks)
-	if int(queue.Tasks-*next)+int(c.Parked)+int(c.Held) < s.half() {
+	if leastWork*int(queue.Tasks-*next+c.Parked+c.Held) < s.shape.Warps() {
 		return nil, nil
 	}
 	r, h := s.run, &handover{inBlocks: s.flat, tasks: make([]kernels.Task, (queue.Tasks-*next)/2)}
@@ -85,65 +92,87 @@ func (s *pass) handOver(page []byte) (*handover, error) {
 		err = s.takeParked(h, page)
 	}
 	if err == nil && c.Held > 0 {
-		err = s.takeFlats(h, page)
+		err = s.takeFlats(h, page[2*s.shape.Warps()*kernels.ParkedSize:])
 	}
 	if err != nil {
 		return nil, err
 	}
-	return h, r.stream.sync()
+	if err := r.stream.sync(); err != nil {
+		return nil, err
+	}
+	if len(h.tasks)+len(h.left)+h.parked.number+h.flats.number == 0 { // one piece of each
+		return nil, nil
+	}
+	return h, nil
 }
 
-// takeParked takes the states of the second half of the warps. The tasks that they have taken and not begun stay.
+// lastHalf returns the first of the last warps that have half of what there is, and how many have something.
+func lastHalf(warps int, has func(warp int) bool) (from, number int) {
+	all := 0
+	for w := range warps {
+		if has(w) {
+			all++
+		}
+	}
+	for from = warps; number < all/2; {
+		if from--; has(from) {
+			number++
+		}
+	}
+	return from, number
+}
+
+// takeParked takes half of the parked states. The tasks that those warps have taken and not begun stay.
 func (s *pass) takeParked(h *handover, page []byte) error {
-	half, r := s.half(), s.run
-	size, at := (s.shape.Warps()-half)*kernels.ParkedSize, r.parked.Ptr+kernels.Ptr(half*kernels.ParkedSize)
-	taken, stay := page[:size], page[size:2*size]
-	if err := r.stream.q.Read(taken, at); err != nil {
+	const size = kernels.ParkedSize
+	r, warps := s.run, s.shape.Warps()
+	all := page[:warps*size]
+	if err := r.stream.q.Read(all, r.parked.Ptr); err != nil {
 		return err
 	}
 	if err := r.stream.sync(); err != nil {
 		return err
 	}
-	copy(stay, taken)
+	from, number := lastHalf(warps, func(w int) bool { return wordAt(all, w*size+parkedLive) != 0 })
+	taken := all[from*size:]
+	stay := page[len(all):][:copy(page[len(all):], taken)]
 	onlyTasks := 0
-	for i := 0; i < size; i += kernels.ParkedSize {
-		if wordAt(stay, i+parkedLive) != 0 {
-			h.alive++
-			if wordAt(stay, i+parkedMask) != 0 {
-				onlyTasks++
-			}
+	for at := 0; at < len(stay); at += size {
+		if wordAt(stay, at+parkedLive) != 0 && wordAt(stay, at+parkedMask) != 0 {
+			onlyTasks++
 		}
-		clear(stay[i+parkedLive:][:4])
-		clear(taken[i+parkedMask:][:4])
+		clear(stay[at+parkedLive:][:4])
+		clear(taken[at+parkedMask:][:4])
 	}
-	h.parked = taken
-	s.c.Parked -= uint32(h.alive - onlyTasks)
-	return r.stream.q.Write(at, stay)
+	h.parked = kept{from, number, taken}
+	s.c.Parked -= uint32(number - onlyTasks)
+	if len(stay) == 0 {
+		return nil
+	}
+	return r.stream.q.Write(r.parked.Ptr+kernels.Ptr(from*size), stay)
 }
 
-// takeFlats takes the blocks of matches of the second half of the warps.
+// takeFlats takes half of the blocks of matches that are held.
 func (s *pass) takeFlats(h *handover, page []byte) error {
-	half, r := s.half(), s.run
-	n, size := s.shape.Warps()-half, int(4*s.p.Queue.FlatWords)
-	page = page[2*n*kernels.ParkedSize:]
-	h.boxes, h.flats = page[:4*n], page[4*n:][:n*size]
-	at := r.flatBox.Ptr + kernels.Ptr(4*half)
-	if err := r.stream.q.Read(h.boxes, at); err != nil {
-		return err
-	}
-	if err := r.stream.q.Read(h.flats, r.flatMail.Ptr+kernels.Ptr(half*size)); err != nil {
+	r, warps, size := s.run, s.shape.Warps(), int(4*s.p.Queue.FlatWords)
+	boxes := page[:4*warps]
+	if err := r.stream.q.Read(boxes, r.flatBox.Ptr); err != nil {
 		return err
 	}
 	if err := r.stream.sync(); err != nil {
 		return err
 	}
-	for i := range n {
-		if wordAt(h.boxes, 4*i) >= postedBox {
-			h.held++
-		}
+	from, number := lastHalf(warps, func(w int) bool { return wordAt(boxes, 4*w) >= postedBox })
+	if number == 0 {
+		return nil
 	}
-	s.c.Held -= uint32(h.held)
-	return r.stream.q.Clear(at, 4*n)
+	h.boxes = boxes[4*from:]
+	h.flats = kept{from, number, page[len(boxes):][:(warps-from)*size]}
+	if err := r.stream.q.Read(h.flats.bytes, r.flatMail.Ptr+kernels.Ptr(from*size)); err != nil {
+		return err
+	}
+	s.c.Held -= uint32(number)
+	return r.stream.q.Clear(r.flatBox.Ptr+kernels.Ptr(4*from), len(h.boxes))
 }
 
 func wordAt(b []byte, at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
@@ -159,26 +188,26 @@ func (r *runner) receive(j *job, h *handover) (*pass, error) {
 		return nil, err
 	}
 	r.received.add(h)
-	half := s.half()
-	s.begun, s.c.Parked, s.c.Held = true, uint32(h.alive), uint32(h.held)
+	s.begun, s.c.Parked, s.c.Held = true, uint32(h.parked.number), uint32(h.flats.number)
 	switch {
 	case !h.inBlocks:
 		s.flat, s.p.Queue.Left = false, 0
 	case !s.flat: // there is no memory for it any more
-		return s, &kernels.MemoryError{Wanted: len(h.flats), Err: errors.New("counting in blocks goes on elsewhere")}
+		return s, &kernels.MemoryError{Wanted: len(h.flats.bytes),
+			Err: errors.New("counting in blocks goes on elsewhere")}
 	case len(h.left) > 0:
 		s.c.Left = uint32(len(h.left))
 		err = r.stream.write(r.left.Ptr, kernels.Bytes(h.left))
 	default:
 		s.c.Next, s.c.Left = 1, 1 // without tasks that were left, warps would not look for what is parked
 	}
-	if err == nil && h.alive > 0 {
-		err = r.stream.q.Write(r.parked.Ptr+kernels.Ptr(half*kernels.ParkedSize), h.parked)
+	if p := h.parked; err == nil && p.number > 0 {
+		err = r.stream.q.Write(r.parked.Ptr+kernels.Ptr(p.from*kernels.ParkedSize), p.bytes)
 	}
-	if err == nil && h.held > 0 {
-		err = r.stream.q.Write(r.flatBox.Ptr+kernels.Ptr(4*half), h.boxes)
+	if f := h.flats; err == nil && f.number > 0 {
+		err = r.stream.q.Write(r.flatBox.Ptr+kernels.Ptr(4*f.from), h.boxes)
 		if err == nil {
-			err = r.stream.q.Write(r.flatMail.Ptr+kernels.Ptr(4*half*int(s.p.Queue.FlatWords)), h.flats)
+			err = r.stream.q.Write(r.flatMail.Ptr+kernels.Ptr(4*f.from*int(s.p.Queue.FlatWords)), f.bytes)
 		}
 	}
 	return s, err

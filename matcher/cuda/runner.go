@@ -74,7 +74,8 @@ func (r *runner) init(dev kernels.Device, opt Options) {
 
 func (r *runner) buffers() []*device.Buffer {
 	return []*device.Buffer{&r.program, &r.image, &r.interval, &r.instr, &r.labels, &r.shared, &r.task, &r.left,
-		&r.space, &r.flatBox, &r.flatMail, &r.run, &r.net, &r.control, &r.parked, &r.box, &r.mail, &r.buffer, &r.memo, &r.both}
+		&r.space, &r.flatBox, &r.flatMail, &r.run, &r.net, &r.control, &r.parked, &r.box, &r.mail, &r.buffer, &r.memo,
+		&r.both}
 }
 
 func (r *runner) Free() error {
