@@ -448,6 +448,15 @@ func compareSnapshots(t *testing.T, bench *matchertest.Bench, which dyngraph.Whi
 	return found
 }
 
+// compareCounts compares the counts of all queries in the staged batch.
+func compareCounts(t *testing.T, bench *matchertest.Bench, want, got matcher.Backend) {
+	t.Helper()
+	requests := bench.Requests(func(_ int, r *matcher.Request) { r.Want = matcher.WantCount })
+	for _, sign := range []dyngraph.Sign{dyngraph.Deleted, dyngraph.Inserted} {
+		compareAnswers(t, bench, sign, requests, bench.Search(want, sign, requests), bench.Search(got, sign, requests))
+	}
+}
+
 // compareNumbers compares counts and existence in a whole graph.
 func compareNumbers(t *testing.T, bench *matchertest.Bench, which dyngraph.Which, want, got matcher.Backend) {
 	t.Helper()

@@ -12,10 +12,11 @@ import (
 // handover takes, so that a side that is about to end is seldom asked. Not tuned.
 const patience = time.Millisecond
 
+// noShare is the number of no share.
 const noShare = -1
 
-// exchange has the sides of a search hand work over to one another. A side without work asks one that has some: its
-// warps stop soon, it hands over half of what they keep and of its tasks, and both go on.
+// exchange has the sides of a search hand work over to one another. A side without work asks another one. The warps of
+// that side park soon. It hands over half of what they have parked and half of its tasks, and both sides go on.
 type exchange struct {
 	t       *totals
 	mu      sync.Mutex
@@ -28,12 +29,12 @@ type exchange struct {
 // trader is what an exchange knows of a share.
 type trader struct {
 	works bool
-	ready bool // has begun, so that it can be asked
-	spent bool // has too little work to hand over
-	waits bool // for an answer
-	asker int  // the share that waits for its answer, or noShare
-	page  []byte
-	got   *handover
+	ready bool      // has begun, so that it can be asked
+	spent bool      // has too little work to hand over
+	waits bool      // for an answer
+	asker int       // the share that waits for its answer, or noShare
+	page  []byte    // of the asker, for the answer
+	got   *handover // and not begun
 }
 
 // newExchange returns the exchange of a search whose first sides have work.
@@ -130,7 +131,7 @@ func (x *exchange) ask(ctx context.Context, i int) (*handover, error) {
 				me.waits, x.of[asked].asker, x.of[asked].page = true, i, page
 			}
 		}
-		if asked != noShare { // a launch that had not begun when it was told would not know
+		if asked != noShare { // again: a launch that begins clears the word
 			if err := x.t.all[asked].stop(); err != nil {
 				return nil, err
 			}
@@ -145,7 +146,7 @@ func (x *exchange) ask(ctx context.Context, i int) (*handover, error) {
 func (x *exchange) wait(ctx context.Context) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.t.b.opt.Timeout != nil {
+	if x.working > 0 && x.t.b.opt.Timeout != nil {
 		soon, end := x.soon(ctx)
 		for x.working > 0 && !x.closed && soon.Err() == nil {
 			x.await(soon)
