@@ -34,8 +34,8 @@ type Queue interface {
 	Sync() error
 }
 
-// Device runs kernels. Calls are made from one goroutine at a time. As a Queue it has done a copy when the call
-// returns. Launch does not wait; later calls wait for it. A later call may return the error of a Launch.
+// Device runs kernels. Calls are made from one goroutine at a time, except Read and Poke. As a Queue it has done a copy
+// when the call returns. Launch does not wait; later calls wait for it. A later call may return the error of a Launch.
 type Device interface {
 	Queue
 	// Alloc returns memory with any content; at least 256-byte aligned on a GPU. A *MemoryError is wrapped when there
@@ -53,8 +53,7 @@ type Device interface {
 	// manage it: FreeHost frees it as a whole.
 	AllocHost(bytes int) ([]byte, error)
 	FreeHost(b []byte) error
-	// Poke writes a word of the device's memory, perhaps while kernels run, and returns when it is there. It may be
-	// called from any goroutine.
+	// Poke writes a word of the device's memory, perhaps while kernels run, and returns when it is there.
 	Poke(dst Ptr, word uint32) error
 	NewStream() (Stream, error)
 	NewEvent() (Event, error)

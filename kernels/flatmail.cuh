@@ -47,7 +47,7 @@ FN Flats& flatsOf(const TaskQueue& queue, u32 i) { return *(Flats*)((u32*)queue.
 // that wanted work when their boxes were read, and reads the next 32 boxes. What was read may be old, but the swap
 // decides: a box that is wanted belongs to a warp that waits and has read its mail, however often it was used in
 // between. No fence is needed after the swap, because the writes depend on its result, and stores are not speculative.
-// A part of level l has at least least positions: a turn, unless each takes long.
+// Level l is divided into parts of about least positions or more: a turn, unless each position takes long.
 FN void give(const TaskQueue& queue, Flats& f, u32 l, u32 at, u32 least, Look& k) {
     u32 lane = laneId(), wanting = vote(k.saw == kWanted), first = k.at, d = 0;
     pollBoxes(queue.flatBox, k);

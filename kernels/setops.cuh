@@ -182,9 +182,9 @@ FN u32 offers(const Graph& g, u32 net, const Step& st, const Back& b, u32 v, boo
     });
 }
 
-// kLong is about the number of slots that meetings reads at a time where the rest can be left for later. The warp gives
-// no work to others meanwhile. With 512 the end of a search was shorter, with 2,048 its middle
-// (docs/notebook/2026-11-gpu.md, The end of a search). The tests have shorter and longer lists.
+// kLong is about the number of slots that meetings reads for a block of matches, if the others of its matches can be
+// done later. The warp gives no work to others meanwhile. With 512 the end of a search was shorter, with 2,048 its
+// middle (docs/notebook/2026-11-gpu.md, The end of a search). The tests have shorter and longer lists.
 #if defined(MOTIFD_EMULATE)
 constexpr u32 kLong = 40;
 #else

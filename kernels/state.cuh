@@ -148,8 +148,8 @@ struct Both {
     u64 tag;  // the upper 32 bits
 };
 
-// bothOf returns the Both of a pair of leaves and two vertices. They are mixed, in steps that can be undone, to a
-// number that no others have; slot and tag are its parts.
+// bothOf returns the Both of a pair of leaves and two vertices. A bijection maps them to a key. Its low bits are the
+// number of the slot, the others are the tag.
 FN Both bothOf(const Memo& m, u32 pair, u32 u, u32 v) {
     u32 half = m.keyBits / 2;
     u64 mask = ~(u64)0 >> (64 - m.keyBits), x = ((u64)m.pair[pair] << m.vertexBits | u) << m.vertexBits | v;

@@ -18,7 +18,7 @@ struct RowBlock {
 
 // takeTasks takes up to take tasks from the counter next, and returns the lanes whose task passes the tests that need
 // no search: the filter, the constraints between the vertices that the task maps, and the conditions on its edge. base
-// is the first of the tasks; it is tasks if there is none left, or no more may be taken in this launch.
+// is the first of these tasks, or tasks if none is left or no more may be taken in this launch.
 FN u32 takeTasks(const Search& p, const Task* task, u32* next, u32 tasks, u32 take, u32& base) {
     // a row buffer has fewer than 2^32 rows
     const Control* c = p.queue.control;

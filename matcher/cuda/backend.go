@@ -34,7 +34,7 @@ type Options struct {
 	// sorted in parts, which are merged. 0 is a sixteenth of the device's memory, at most 8 GiB.
 	RowMemory int
 	// Memo is the maximum size, in bytes, of the memo of a search: for a vertex, the number of neighbours that leaves
-	// can be mapped to. 0 is 4 GiB, negative is no memo.
+	// can be mapped to. 0 is 4 GiB, negative is no memo. Pairs of leaves have a memo of an eighth of it, beside it.
 	Memo int
 	// Slice is the number of turns that a warp makes in one launch, so that a search can be interrupted. 0 is 1<<18.
 	Slice int
@@ -131,8 +131,10 @@ type Backend struct {
 	fits     placement.Sizer
 	progress *matcher.Progress
 	rare     rareSearches
-	lost     bool // the last device has failed and is no longer used
-	mapped   bool // the graph does not fit the devices: a part of it is in mapped memory of the host
+	catchUps uint64 // how often the mirrors have caught up
+	apart    bool   // sides hand over nothing, as one had no memory for it
+	lost     bool   // the last device has failed and is no longer used
+	mapped   bool   // the graph does not fit the devices: a part of it is in mapped memory of the host
 
 	// Mean number of rows of a task of a batch, for deletions and insertions; negative: unknown.
 	rate     [2]float64
@@ -185,7 +187,7 @@ func (b *Backend) Load(g *dyngraph.Graph) error {
 	if err := b.cpu.Load(g); err != nil {
 		return err
 	}
-	b.g, b.delta, b.mapped = g, nil, false
+	b.g, b.delta, b.mapped, b.apart = g, nil, false, false
 	for _, s := range b.sides {
 		s.load(b)
 	}

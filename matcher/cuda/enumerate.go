@@ -126,14 +126,19 @@ func (b *Backend) total(
 	want matcher.Want,
 	budget *matcher.Budget,
 ) (r matcher.Result, wide bool, err error) {
+	var steps uint64
+	var ns int64
 	for {
-		if r, wide, err = b.totalOnce(ctx, which, p, want, budget); err != errSideLost {
+		r, wide, err = b.totalOnce(ctx, which, p, want, budget)
+		r.Steps, r.SearchNS = r.Steps+steps, r.SearchNS+ns
+		if err != errAgain {
 			return r, wide, err
 		}
+		steps, ns = r.Steps, r.SearchNS
 	}
 }
 
-// totalOnce is total, but it returns errSideLost when some devices have failed and others are left.
+// totalOnce is total, but it may return errAgain.
 func (b *Backend) totalOnce(
 	ctx context.Context,
 	which dyngraph.Which,

@@ -34,7 +34,7 @@ type trader struct {
 	waits bool      // for an answer
 	asker int       // the share that waits for its answer, or noShare
 	page  []byte    // of the asker, for the answer
-	got   *handover // and not begun
+	got   *handover // to be received
 }
 
 // newExchange returns the exchange of a search whose first sides have work.
@@ -72,8 +72,8 @@ func (x *exchange) work(ctx context.Context, i int) error {
 	}
 }
 
-// answer answers the share that asks share i for work, if one does, between two launches.
-func (x *exchange) answer(i int) error {
+// answer is called by share i between two launches. If another share asks it for work, that gets some, or none.
+func (x *exchange) answer(i int) (err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	me, s := &x.of[i], x.t.all[i]
@@ -86,31 +86,33 @@ func (x *exchange) answer(i int) error {
 	if me.asker == noShare {
 		return nil
 	}
-	asker := &x.of[me.asker]
+	asker, h := &x.of[me.asker], (*handover)(nil)
 	if s.pass != nil {
-		h, err := s.pass.handOver(me.page)
-		if err != nil {
-			return err
-		}
-		if h == nil {
-			me.spent = true
-		} else {
-			asker.got, asker.works, asker.spent = h, true, false
-			x.working++
-		}
+		x.mu.Unlock() // nobody else asks this share, and the asker waits
+		h, err = s.pass.handOver(me.page)
+		x.mu.Lock()
+		me.spent = h == nil
+	}
+	if h != nil {
+		asker.got, asker.works, asker.spent = h, true, false
+		x.working++
 	}
 	asker.waits, me.asker = false, noShare
 	x.changed.Broadcast()
-	return nil
+	return err
 }
 
-// ask waits until a share without work gets some, or none has any more: then it returns nil.
+// ask returns work of another share for share i, which has none. It waits for it; nil: no share has work any more, or
+// none may be handed over.
 func (x *exchange) ask(ctx context.Context, i int) (*handover, error) {
-	if !x.wait(ctx) {
+	if x.t.b.apart || !x.wait(ctx) {
 		return nil, nil
 	}
-	s := x.t.all[i]
-	page, err := s.page()
+	page, err := x.t.all[i].page()
+	if page == nil || err != nil {
+		return nil, err
+	}
+	alike, err := x.alike(i)
 	if err != nil {
 		return nil, err
 	}
@@ -123,11 +125,11 @@ func (x *exchange) ask(ctx context.Context, i int) (*handover, error) {
 			me.got = nil
 			return h, nil
 		}
-		if x.working == 0 || x.closed {
+		if x.working == 0 || x.closed || ctx.Err() != nil {
 			return nil, nil
 		}
 		if !me.waits {
-			if asked = x.whom(i); asked != noShare {
+			if asked = x.whom(i, alike); asked != noShare {
 				me.waits, x.of[asked].asker, x.of[asked].page = true, i, page
 			}
 		}
@@ -140,6 +142,24 @@ func (x *exchange) ask(ctx context.Context, i int) (*handover, error) {
 		x.await(soon)
 		end()
 	}
+}
+
+// alike reports, for each share, whether its side's array has the layout of that of share i. Mirrors follow the same
+// operations, but one that had to load the graph again, or has other memory, may have another layout.
+func (x *exchange) alike(i int) ([]bool, error) {
+	own, err := x.t.all[i].side.layoutAt(x.t.b.catchUps)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]bool, len(x.t.all))
+	for v, s := range x.t.all {
+		sum, err := s.side.layoutAt(x.t.b.catchUps)
+		if err != nil {
+			return nil, err
+		}
+		all[v] = sum == own
+	}
+	return all, nil
 }
 
 // wait waits for a while, and reports whether some share still works.
@@ -174,11 +194,12 @@ func (x *exchange) await(soon context.Context) {
 	x.changed.Wait()
 }
 
-// whom returns the share that share i asks for work, or noShare.
-func (x *exchange) whom(i int) int {
+// whom returns the share that share i asks for work, or noShare. alike tells whose layout is that of share i.
+func (x *exchange) whom(i int, alike []bool) int {
 	for k := 1; k < len(x.of); k++ {
 		v := (i + k) % len(x.of)
-		if o := &x.of[v]; o.works && o.ready && !o.spent && o.asker == noShare && x.t.all[v].suits(x.t.all[i]) {
+		o := &x.of[v]
+		if o.works && o.ready && !o.spent && o.asker == noShare && alike[v] && x.t.all[v].suits(x.t.all[i]) {
 			return v
 		}
 	}

@@ -142,7 +142,7 @@ func (b *Backend) InTurn(choose func(busy []int64) int) {
 		whom := func(i int) int {
 			for v, s := range x.t.all {
 				patient := b.opt.Timeout == nil || now(v) >= now(i)+int64(patience)
-				if s.pass != nil && !x.of[v].spent && patient {
+				if s.pass != nil && !x.of[v].spent && patient && !b.apart {
 					return v
 				}
 			}
@@ -186,8 +186,12 @@ func (x *exchange) fetch(i, v int) error {
 	if err != nil {
 		return err
 	}
+	alike, err := x.alike(i)
+	if err != nil {
+		return err
+	}
 	h := (*handover)(nil)
-	if from.suits(s) {
+	if page != nil && alike[v] && from.suits(s) {
 		if h, err = from.pass.handOver(page); err != nil {
 			return from.side.of(err)
 		}

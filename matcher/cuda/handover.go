@@ -10,18 +10,17 @@ import (
 )
 
 // handover is the part of a pass that one side hands over to another between two launches: half of the tasks that are
-// not begun, and half of what the warps keep for the next launch, that of the last warps of the grid. All sides have
-// equal arrays, so the state of a warp means the same on each. The bytes are in page-locked memory of the side that
-// gets it.
+// not begun, and half of the states that warps have parked. The two sides have arrays with the same layout, so a state
+// means the same on both. The bytes are in page-locked memory of the side that receives them.
 type handover struct {
-	tasks, left []kernels.Task // not begun; left are those that counting in blocks has left
-	parked      kept           // Parked of state.cuh, by warp
-	flats       kept           // by warp: the content of its box for blocks of matches
-	boxes       []byte         // and the state of that box
+	tasks, left []kernels.Task // not begun: of TaskQueue.task, and of TaskQueue.left
+	parked      kept           // by warp: Parked of state.cuh
+	flats       kept           // by warp: Flats of flatmail.cuh
+	boxes       []byte         // by warp: state of the box that has these Flats
 	inBlocks    bool           // the side that hands over counts in blocks
 }
 
-// kept is what the warps from one on keep, and how many of them keep something.
+// kept has the states of the warps of a grid from warp from on; number of these warps have one.
 type kept struct {
 	from, number int
 	bytes        []byte
@@ -53,7 +52,7 @@ const (
 // postedBox is the state of a box with content of one level; that of more levels is greater (Box of mail.cuh).
 const postedBox = 3
 
-// pageFor returns page-locked memory for a handover to a side.
+// pageFor returns page-locked memory for a handover to the runner's side.
 func (r *runner) pageFor(j *job) ([]byte, error) {
 	n := 2 * j.shape.Warps() * kernels.ParkedSize
 	if j.levels > 0 {
@@ -62,8 +61,8 @@ func (r *runner) pageFor(j *job) ([]byte, error) {
 	return r.page.Reserve(n)
 }
 
-// leastWork is the part of its warps that must have work for a side to hand some over. If fewer have, what is left is
-// few long pieces of work, which another device does not make shorter. Not tuned.
+// leastWork: a side hands work over if there is some for one of leastWork of its warps. If there is less, it is few
+// long pieces, which another device does not make shorter. Not tuned.
 const leastWork = 16
 
 // handOver takes a part out of a pass between two launches, with memory of pageFor. It returns nil if the pass has too
@@ -76,7 +75,11 @@ func (s *pass) handOver(page []byte) (*handover, error) {
 		c.Next = min(c.Next, c.Left)
 	}
 	*next = min(*next, queue.Tasks)
-	if leastWork*int(queue.Tasks-*next+c.Parked+c.Held) < s.shape.Warps() {
+	todo := int(queue.Tasks - *next + c.Parked + c.Held)
+	if s.flat {
+		todo += int(c.Left - c.Next)
+	}
+	if leastWork*todo < s.shape.Warps() {
 		return nil, nil
 	}
 	r, h := s.run, &handover{inBlocks: s.flat, tasks: make([]kernels.Task, (queue.Tasks-*next)/2)}
@@ -106,7 +109,7 @@ func (s *pass) handOver(page []byte) (*handover, error) {
 	return h, nil
 }
 
-// lastHalf returns the first of the last warps that have half of what there is, and how many have something.
+// lastHalf returns a warp such that half of the warps that have something are from it on, and how many these are.
 func lastHalf(warps int, has func(warp int) bool) (from, number int) {
 	all := 0
 	for w := range warps {
@@ -183,7 +186,7 @@ func (r *runner) receive(j *job, h *handover) (*pass, error) {
 	if err := r.stream.Put(&r.task, kernels.Bytes(h.tasks)); err != nil {
 		return nil, err
 	}
-	s, err := r.pass(j, n, n+len(h.left))
+	s, err := r.pass(j, n, n+max(1, len(h.left)))
 	if err != nil {
 		return nil, err
 	}

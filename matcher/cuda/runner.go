@@ -37,7 +37,7 @@ type runner struct {
 	at    sharedOffsets
 
 	order orderer     // sorts rows
-	page  device.Page // for what other sides hand over
+	page  device.Page // for work that other sides hand over
 
 	tally []kernels.Tally // of the job, by request, after the last launch
 	took  int64           // time of the last launch, in nanoseconds
@@ -294,10 +294,10 @@ func (r *runner) pairs(j *job) (pairs []uint32, used int) {
 // Tests make it small.
 var leastPairBits = 20
 
-// pairTag is the number of bits of a key that a slot of the memo of pairs has beside a count.
+// pairTag: a slot of the memo of pairs has 64 bits, of which 32 are a count.
 const pairTag = 32
 
-// forgetPairs makes the memo of pairs of leaves empty. It stays within an eighth of Options.Memo.
+// forgetPairs makes the memo of pairs of leaves empty. That memo has at most an eighth of the bytes of Options.Memo.
 func (r *runner) forgetPairs(j *job, used int) error {
 	m := &j.both
 	*m = kernels.Memo{}
@@ -307,7 +307,7 @@ func (r *runner) forgetPairs(j *job, used int) error {
 	vertex := bits.Len(uint(max(1, j.vertices-1)))
 	key := 2*vertex + bits.Len(uint(used-1))
 	slot := max(min(leastPairBits, key), key-pairTag)
-	if slot > 32 || 8<<slot > r.opt.Memo/8 {
+	if slot > 31 || 8<<slot > r.opt.Memo/8 {
 		return nil
 	}
 	_, err := r.both.Claim(8 << slot)

@@ -431,7 +431,7 @@ func (s *batchSearch) totals(ctx context.Context, p part) error {
 	}
 	if err != nil {
 		j.meter.giveBack()
-		if err == errSideLost {
+		if err == errAgain {
 			return s.totals(ctx, p)
 		}
 		if err != errOver {

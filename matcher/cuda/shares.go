@@ -13,9 +13,9 @@ const (
 	mostBlocks = 4096 // by side; not tuned
 )
 
-// dealt returns the tasks of each of some sides, as ranges that ascend: of tasks from to before-1, about equally many.
-// They are dealt in blocks of neighbours, in an order that spreads the blocks of a side evenly over all tasks: heavy
-// tasks are often neighbours, of one query or of one label.
+// dealt deals tasks from to before-1 to a number of sides, about equally many to each. It returns, by side, ranges of
+// tasks that ascend. Tasks are dealt in blocks of neighbours, in an order that spreads the blocks of a side evenly over
+// all tasks: heavy tasks are often neighbours, of one query or of one label.
 func dealt(from, before, sides int) (all [][][2]int) {
 	n := before - from
 	if sides == 1 {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	"motifd/dyngraph"
 	"motifd/kernels"
@@ -21,6 +22,24 @@ type side struct {
 	mirror *mirror.Mirror // nil before Load
 	run    runner
 	near   int // bytes of the device that the mirror may take, if the graph does not fit
+
+	mu     sync.Mutex // of what follows
+	layout uint64     // mirror.Mirror.Layout
+	asOf   uint64     // the Backend.catchUps that it is of
+}
+
+// layoutAt returns the mirror's Layout after a number of calls of catchUp. Any goroutine may call it during a search.
+func (s *side) layoutAt(catchUps uint64) (uint64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.asOf == catchUps {
+		return s.layout, nil
+	}
+	sum, err := s.mirror.Layout()
+	if err == nil {
+		s.layout, s.asOf = sum, catchUps
+	}
+	return sum, s.of(err)
 }
 
 // newSides returns the sides of the devices in opt.
@@ -95,6 +114,7 @@ func (b *Backend) stage(d *dyngraph.Delta) {
 // left.
 func (b *Backend) catchUp(ctx context.Context, which dyngraph.Which) error {
 	began := b.clock()
+	b.catchUps++
 	errs := make([]error, len(b.sides))
 	for again := true; again; {
 		device.InParallel(len(b.sides), func(i int) {
@@ -126,19 +146,24 @@ func (b *Backend) outlive(errs []error) (first error) {
 	return first
 }
 
-// dropped reports whether an error is the failure of a side, and others are left. It gives up that side.
+// dropped reports whether an error is the failure of a side, and others are left. It gives up that side, once.
 func (b *Backend) dropped(err error) bool {
 	var f *failure
-	if !errors.As(err, &f) || len(b.sides) == 1 {
+	if !errors.As(err, &f) {
 		return false
 	}
-	if i := slices.Index(b.sides, f.side); i >= 0 {
-		b.sides = slices.Delete(slices.Clone(b.sides), i, i+1)
-		b.gone = append(b.gone, f.side)
-		f.side.abandon()
-		if b.opt.Dropped != nil {
-			b.opt.Dropped(f.side.number, f.err, len(b.sides))
-		}
+	i := slices.Index(b.sides, f.side)
+	switch {
+	case i < 0: // another side has told it
+		return true
+	case len(b.sides) == 1:
+		return false
+	}
+	b.sides = slices.Delete(slices.Clone(b.sides), i, i+1)
+	b.gone = append(b.gone, f.side)
+	f.side.abandon()
+	if b.opt.Dropped != nil {
+		b.opt.Dropped(f.side.number, f.err, len(b.sides))
 	}
 	return true
 }

@@ -90,40 +90,6 @@ func TestP2SidesAgree(t *testing.T) {
 	})
 }
 
-// TestP2HandedOverWorkIsCountedOnce counts trees and rings on two or three devices that park often: what one hands over
-// to another is counted there, and once. It goes on until that was of each kind.
-func TestP2HandedOverWorkIsCountedOnce(t *testing.T) {
-	var over cuda.Handovers
-	enough := func() bool { return over.Least() >= 10 }
-	matchertest.ForSeedsUntil(t, 2+rounds/3, enough, func(t *testing.T, rng *rand.Rand) {
-		shape := matchertest.Shape{Directed: rng.IntN(2) == 0, Vertices: 80, Edges: 500, Messages: 600,
-			Labels: matchertest.Labels{Vertex: []string{"L0", "L1"}, Edge: []string{"e0"}}}
-		var queries []*matcher.Query
-		for i := range 4 {
-			q := treeOf(rng, fmt.Sprint("q", i), 4+rng.IntN(3), shape.Directed)
-			if rng.IntN(3) == 0 {
-				q = ringOf(rng, q.Name, 3+rng.IntN(2))
-				for j := range q.Edges {
-					q.Edges[j].Either, q.Edges[j].Label = !shape.Directed, "e0"
-				}
-			}
-			queries = append(queries, q)
-		}
-		want := cpu.New(cpu.Options{Threads: 2, TempFiles: tempfile.In(t.TempDir())})
-		o := cuda.Options{Shape: kernels.Shape{Blocks: 1 + rng.IntN(2), BlockWarps: 1 + rng.IntN(2)},
-			Slice: 1 + rng.IntN(12), NoFlat: rng.IntN(4) == 0}
-		got := newSides(t, rng, o, newDevices(t, rng, 2+rng.IntN(2))...)
-		bench := matchertest.NewBench(t, shape.Directed, plan.New(), queries, want, got)
-		for batch := range slices.Chunk(matchertest.RandomStream(rng, shape), 300) {
-			bench.Stage(batch)
-			compareCounts(t, bench, want, got)
-			compareNumbers(t, bench, dyngraph.New, want, got)
-			bench.Commit()
-		}
-		over.Add(got.Handovers())
-	})
-}
-
 // failing are faulty devices, of which those fail for good that left has calls for.
 func failing(t testing.TB, rng *rand.Rand, left []int) (faults []*faulty, devices []kernels.Device) {
 	for i, d := range newDevices(t, rng, len(left)) {

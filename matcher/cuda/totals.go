@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -21,7 +22,7 @@ type totals struct {
 	b   *Backend
 	j   *job
 	all []*share   // one for each side
-	use int        // how many of them get tasks
+	use int        // number of shares that get tasks at first
 	mu  sync.Mutex // of the job's found function
 }
 
@@ -34,8 +35,12 @@ type share struct {
 	tally []kernels.Tally // after the last launch
 }
 
-// errSideLost says that sides have failed and others are left: the search is to be made again. It is never wrapped.
-var errSideLost = errors.New("a device has failed")
+// errAgain says that a search is to be made again: sides have failed and others are left, or nothing may be handed over
+// any more. It is never wrapped.
+var errAgain = errors.New("the search is to be made again")
+
+// errNoRoom says that a side has no memory for what another one handed over. It is never wrapped.
+var errNoRoom = errors.New("no memory for a handover")
 
 // tasks are the tasks of a search for totals: spans of net, one task for each of its members.
 type tasks struct {
@@ -92,8 +97,8 @@ func (b *Backend) totals(j *job, n int) *totals {
 	return t
 }
 
-// search searches tasks. If it returns an error, a part may have been counted. After errSideLost, all is to be searched
-// again.
+// search searches tasks. If it returns an error, a part may have been counted. After errAgain, all is to be searched by
+// other totals.
 func (t *totals) search(ctx context.Context, of *tasks) error {
 	most := t.use * t.b.first().run.opt.Tasks
 	for from := 0; from < of.n; from += most {
@@ -136,16 +141,23 @@ func (t *totals) portion(ctx context.Context, of *tasks, ranges [][][2]int) erro
 			end(i, err)
 		})
 	}
-	for _, s := range t.all {
-		if s.pass != nil {
+	again := false
+	for i, err := range errs {
+		s := t.all[i]
+		if s.begun && err != nil || s.pass != nil {
 			s.side.run.stream.wait() // the caller may change the data that the kernels read
-			s.pass = nil
+		}
+		if s.pass != nil {
+			s.ended()
+		}
+		if err == errNoRoom {
+			errs[i], again, t.b.apart = nil, true, true
 		}
 	}
 	sides := len(t.b.sides)
 	err := t.b.outlive(errs)
-	if len(t.b.sides) < sides && ctx.Err() == nil && (err == nil || err == context.Canceled) {
-		return errSideLost
+	if again = again || len(t.b.sides) < sides; again && (err == nil || err == context.Canceled) {
+		return cmp.Or(ctx.Err(), errAgain)
 	}
 	return err
 }
@@ -185,15 +197,23 @@ func (s *share) receive(h *handover) (err error) {
 	r := &s.side.run
 	r.trace.Begin(r.stream.q, device.LaneTotals, "search", 0)
 	s.pass, err = r.receive(s.j, h)
+	if short := (*kernels.MemoryError)(nil); errors.As(err, &short) {
+		return errNoRoom
+	}
 	return err
 }
 
-// page returns memory for what another share hands over.
+// page returns memory for the work that another share hands over; nil if there is none.
 func (s *share) page() ([]byte, error) {
-	if err := s.begin(); err != nil {
-		return nil, err
+	err := s.begin()
+	var page []byte
+	if err == nil {
+		page, err = s.side.run.pageFor(s.j)
 	}
-	return s.side.run.pageFor(s.j)
+	if short := (*kernels.MemoryError)(nil); errors.As(err, &short) {
+		return nil, nil
+	}
+	return page, err
 }
 
 // suits reports whether another share can go on with what this one hands over. Both have begun.
@@ -208,6 +228,13 @@ func (s *share) stop() error {
 	return s.side.of(s.side.dev.Poke(at, 1))
 }
 
+// ended ends the share's pass.
+func (s *share) ended() {
+	r := &s.side.run
+	r.trace.End(r.stream.q, device.LaneTotals, "search", 0, int(s.pass.p.Queue.Tasks))
+	s.pass = nil
+}
+
 // launch makes one launch of the share's pass.
 func (s *share) launch(ctx context.Context) error {
 	r, p := &s.side.run, s.pass
@@ -220,8 +247,7 @@ func (s *share) launch(ctx context.Context) error {
 	}
 	p.c.Used = 0
 	if p.done() {
-		r.trace.End(r.stream.q, device.LaneTotals, "search", 0, int(p.p.Queue.Tasks))
-		s.pass = nil
+		s.ended()
 	}
 	return s.j.meter.charge(r.tally, r.took)
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"sync/atomic"
 
@@ -421,6 +422,24 @@ func (m *Mirror) Graph() kernels.Graph {
 
 // Slots returns the number of slots in the array.
 func (m *Mirror) Slots() int { return m.edges.now.leaves * kernels.LeafSlots }
+
+var layoutSeed = maphash.MakeSeed()
+
+// Layout returns a checksum of the number of entries of each leaf. The entries are sorted, so mirrors of the same graph
+// with equal checksums have each entry in the same slot. Any goroutine may call it while the array does not change.
+func (m *Mirror) Layout() (uint64, error) {
+	a := m.edges
+	counts := make([]uint32, a.now.leaves)
+	if err := m.dev.Read(kernels.Bytes(counts), a.now.count.Ptr); err != nil {
+		return 0, err
+	}
+	var h maphash.Hash
+	h.SetSeed(layoutSeed)
+	for _, part := range [][]uint32{counts, a.ranges.base, {uint32(a.nbrBits), uint32(m.above.bits)}} {
+		h.Write(kernels.Bytes(part)) // it never fails
+	}
+	return h.Sum64(), nil
+}
 
 // MostNeighbors returns an upper bound of the number of neighbours of a vertex.
 func (m *Mirror) MostNeighbors() int { return m.edges.widest() * kernels.LeafSlots }
