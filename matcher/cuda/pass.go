@@ -31,16 +31,21 @@ func (r *runner) pass(j *job, n, left int) (*pass, error) {
 	if err := r.stream.q.Clear(r.box.Ptr, r.box.Size); err != nil {
 		return nil, err
 	}
+	shared := func(at int) kernels.Ptr { return r.shared.Ptr + kernels.Ptr(at) }
+	memo := j.both
+	memo.Column, memo.Pair, memo.Vertices = shared(r.at.column), shared(r.at.pair), uint32(j.vertices)
+	if j.memo {
+		memo.Offer, memo.Known = r.memo.Ptr, r.known
+	}
 	s := &pass{run: r, job: j, shape: j.shape}
 	s.p = kernels.Search{
-		Graph: j.graph,
-		Programs: kernels.Programs{Program: r.program.Ptr, Owner: r.shared.Ptr + kernels.Ptr(r.at.owner),
-			Image: r.image.Ptr},
-		Memo: kernels.Memo{Column: r.shared.Ptr + kernels.Ptr(r.at.column), Vertices: uint32(j.vertices)},
+		Graph:    j.graph,
+		Programs: kernels.Programs{Program: r.program.Ptr, Owner: shared(r.at.owner), Image: r.image.Ptr},
+		Memo:     memo,
 		Queue: kernels.TaskQueue{Task: r.task.Ptr, Net: j.net, Control: r.control.Ptr, Parked: r.parked.Ptr,
 			Box: r.box.Ptr, Mail: r.mail.Ptr, Tasks: uint32(n),
 			Take: uint32(min(32, max(1, n/(4*s.shape.Warps())))), Slice: uint32(r.opt.Slice), Closing: kernels.None},
-		Output: kernels.Output{Tally: r.shared.Ptr, Stop: r.shared.Ptr + kernels.Ptr(r.at.stop), Buffer: j.buffer,
+		Output: kernels.Output{Tally: r.shared.Ptr, Stop: shared(r.at.stop), Buffer: j.buffer,
 			Capacity: uint64(j.room), Stride: uint32(j.stride)},
 	}
 	p := &s.p
@@ -49,14 +54,6 @@ func (r *runner) pass(j *job, n, left int) (*pass, error) {
 	p.Graph.Sees = j.sees
 	if j.old {
 		p.Graph.Old = 1
-	}
-	if j.memo {
-		p.Memo.Offer, p.Memo.Known = r.memo.Ptr, r.known
-	}
-	if b := &j.both; b.Both != 0 {
-		m := &p.Memo
-		m.Both, m.Pair = b.Both, r.shared.Ptr+kernels.Ptr(r.at.pair)
-		m.VertexBits, m.KeyBits, m.SlotBits = b.VertexBits, b.KeyBits, b.SlotBits
 	}
 	if !r.opt.NoSteal {
 		p.Queue.Steal = 1

@@ -217,8 +217,8 @@ func (r *runner) begin(j *job) error {
 	} else if err := r.order.begin(j, &r.stream); err != nil {
 		return err
 	}
-	columns, used := r.columns(j)
-	pairs, paired := r.pairs(j)
+	columns, used := r.numbers(j, len(r.table.columns), func(l *kernels.Leaf) int { return int(l.Column) })
+	pairs, paired := r.numbers(j, len(r.table.pairs), func(l *kernels.Leaf) int { return int(l.Pair) - 1 })
 	// One copy: small copies take about equally long, whatever their size.
 	r.at.stop = j.requests * len(kernels.BytesOf(&kernels.Tally{}))
 	r.at.owner = r.at.stop + 4*j.requests
@@ -260,34 +260,20 @@ func (r *runner) upload(layers int) error {
 	return nil
 }
 
-// columns returns, for each memo column of the programs, its column in the memo of a job, and the number of these.
-func (r *runner) columns(j *job) (columns []uint32, used int) {
-	columns = slices.Repeat([]uint32{kernels.None}, max(1, len(r.table.columns)))
+// numbers returns, for each of n memo columns or pairs of leaves of the programs, its number in a job, and how many of
+// them the job has. of returns that of a leaf; negative: none.
+func (r *runner) numbers(j *job, n int, of func(l *kernels.Leaf) int) (numbers []uint32, used int) {
+	numbers = slices.Repeat([]uint32{kernels.None}, max(1, n))
 	for i, o := range j.owner {
 		p := &r.table.programs[i]
 		for g := range p.Groups {
-			if c := p.Leaf[g].Column; o != kernels.None && columns[c] == kernels.None {
-				columns[c] = uint32(used)
+			if k := of(&p.Leaf[g]); o != kernels.None && k >= 0 && numbers[k] == kernels.None {
+				numbers[k] = uint32(used)
 				used++
 			}
 		}
 	}
-	return columns, used
-}
-
-// pairs returns, for each pair of leaves of the programs, its number in a job, and how many these are.
-func (r *runner) pairs(j *job) (pairs []uint32, used int) {
-	pairs = slices.Repeat([]uint32{kernels.None}, len(r.table.pairs))
-	for i, o := range j.owner {
-		p := &r.table.programs[i]
-		for g := range p.Groups {
-			if n := p.Leaf[g].Pair; o != kernels.None && n != 0 && pairs[n-1] == kernels.None {
-				pairs[n-1] = uint32(used)
-				used++
-			}
-		}
-	}
-	return pairs, used
+	return numbers, used
 }
 
 // leastPairBits is the least number of bits of a slot's number in the memo of pairs: 8 MiB stay in an H100's cache.

@@ -118,10 +118,9 @@ func (s *sidesBench) compare(what string, backends int, work func(be *cuda.Backe
 }
 
 // BenchmarkSides compares one GPU with several, by turns in one run: counts in a batch, counts in a whole graph, rows.
-// It chooses queries that take 10 ms or more on one GPU, or have 10 M rows and more. "shares" are the anchors of
-// a search as so many sides would get them, one after the other on one GPU; its time is that of the share that takes
-// longest. They hand work over between launches, which are short, as sides do that are stopped. Run it with
-// -test.benchtime 1x.
+// It chooses queries that take 10 ms or more on one GPU, or have 10 M rows and more. "shares" plays several sides on
+// one GPU. The anchors are dealt as to several GPUs, and the sides take turns, a short launch each. Between launches
+// they hand work over. The time of shares is that of the side that ends last. Run it with -test.benchtime 1x.
 func BenchmarkSides(b *testing.B) {
 	s := &sidesBench{b: b}
 	open := func(number int) kernels.Device {

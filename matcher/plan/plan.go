@@ -82,21 +82,20 @@ func (pl *Planner) plan(q *matcher.Query, g *dyngraph.Graph, batches bool) (*mat
 	p.Own, p.OwnVertex = own(p)
 	p.Asked = asked(p)
 
+	orders := sync.OnceValue(func() *orderer { return newOrderer(p, st) })
 	p.Static = sync.OnceValue(func() *matcher.Order {
-		o := newOrderer(p, st).static()
+		o := orders().static()
 		return &o
 	})
-	var o *orderer
 	if batches {
-		o = newOrderer(p, st)
-		o.batches()
+		orders().batches()
 		p.Static()
 	}
 	if p.Automorphisms = matcher.CountOf(1); q.MatchMode == matcher.Isomorphism {
 		symmetry(p)
 	}
 	if batches {
-		o.coalesce()
+		orders().coalesce()
 	}
 	p.Text = func() string { return explain(p) }
 	return p, nil

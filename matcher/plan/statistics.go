@@ -63,7 +63,7 @@ func (s *statistics) narrow(wanted, from, to dyngraph.LabelID, either bool) dyng
 	found = slices.DeleteFunc(found, func(l dyngraph.LabelID) bool { return !matcher.LabelFits(wanted, l) })
 	switch {
 	case wanted != matcher.AnyLabel:
-		return matcher.LabelSet(slices.Clone(found)...)
+		return matcher.LabelSet(slices.Clone(found)...) // so that room stays on the stack
 	case len(found) == 0:
 		return matcher.UnknownLabel
 	case slices.ContainsFunc(found, func(l dyngraph.LabelID) bool { return l != found[0] }):

@@ -12,9 +12,9 @@ import (
 // The representative of an orbit has the smallest vertex ids in pattern order (DESIGN S4). With vertices fixed one
 // after the other in pattern order, that is: vertex i gets the smallest id among the orbit of i under the automorphisms
 // that fix 0..i-1 (a stabiliser chain with base 0, 1, 2, ...; Grochow and Kellis, RECOMB 2007, section 3.2). The
-// group's order is the product of these orbits' sizes.
+// group's order is the product of these orbits' sizes. The plan's Automorphisms are 1 before.
 func symmetry(p *matcher.Plan) {
-	if p.Automorphisms = matcher.CountOf(1); toldApart(p) {
+	if toldApart(p) {
 		return
 	}
 	if p.Query.Between() || p.Query.ReadsVertices() || len(p.Query.Negations) > 0 {
@@ -23,7 +23,7 @@ func symmetry(p *matcher.Plan) {
 	}
 	m, n := newMapper(p, p.Query.Conditions), len(p.Query.Vertices)
 	all := m.coloursApart(nil)
-	if p.Automorphisms = matcher.CountOf(1); distinct(all) == n && !m.parallel {
+	if distinct(all) == n && !m.parallel {
 		return
 	}
 	a := newAutomorphisms(p.Query, m)
