@@ -51,8 +51,12 @@ func TestExplainRecipes(t *testing.T) {
 		"RETURN m, n\n"
 	dir := write(t, rules)
 	explain := func(args ...string) string {
-		all := append([]string{"explain", "--properties=rules.yaml", "--param=day=24h", "--param=days=72h",
-			"--param=week=7d"}, args...)
+		all := append([]string{"explain", "--properties=rules.yaml"}, args...)
+		for name, value := range map[string]string{"day": "24h", "days": "72h", "week": "7d"} {
+			if regexp.MustCompile(`\$` + name + `\b`).MatchString(rules[args[len(args)-1]]) {
+				all = append(all, "--param="+name+"="+value)
+			}
+		}
 		return succeed(t, dir, all...).stdout
 	}
 	var text strings.Builder

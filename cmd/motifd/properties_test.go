@@ -94,6 +94,8 @@ func TestPropertiesFlags(t *testing.T) {
 		{[]string{"big.cypher", "--properties=edges: {T: {amount: money}}"}, `the type "money" is unknown`},
 		{[]string{"big.cypher", "--properties=" + propertiesYAML}, "the parameter \"$big\" is bound to nothing"},
 		{[]string{"big.cypher", "--properties=" + propertiesYAML, "--param=big=1x"}, "--param: big:"},
+		{[]string{"big.cypher", "--properties=" + propertiesYAML, "--param=big=1", "--param=bgi=2"},
+			"--param: no pattern has the parameter $bgi"},
 		{[]string{"big.cypher", "--properties=" + propertiesYAML, "--param=big=1", "--param=big=2"},
 			`--param: the parameter "big" is given twice`},
 		{[]string{"big.cypher", "--properties=" + propertiesYAML, "--param==1"}, `--param: "=1" is not NAME=VALUE`},

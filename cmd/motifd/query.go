@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -304,7 +306,7 @@ func (f *graphFlags) queries(paths []string) ([]*matcher.Query, error) {
 	if opt.MatchMode, err = config.ParseMatchMode(f.MatchMode); err != nil {
 		return nil, command.Refuse(err)
 	}
-	opt.Declared.SpareParameters = true // several patterns share them
+	opt.Declared.Used = make(map[string]bool) // several patterns share them
 	var out []*matcher.Query
 	var errs []error
 	from := make(map[string]string)
@@ -330,6 +332,11 @@ func (f *graphFlags) queries(paths []string) ([]*matcher.Query, error) {
 			}
 			from[q.Name] = path
 			out = append(out, q)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		if len(errs) == 0 && !opt.Declared.Used[name] {
+			errs = append(errs, fmt.Errorf("--param: no pattern has the parameter $%s", name))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {

@@ -61,7 +61,7 @@ func Parse(language string, src []byte, opt Options) (*matcher.Query, error) {
 		}
 		return r.whole(opt)
 	case Text:
-		if len(opt.Declared.Parameters) > 0 && !opt.Declared.SpareParameters {
+		if len(opt.Declared.Parameters) > 0 && opt.Declared.Used == nil {
 			return nil, fmt.Errorf("%w %q: parameters go with a Cypher pattern", matcher.ErrQuery, opt.Name)
 		}
 	default:

@@ -17,8 +17,9 @@ import (
 type Declared struct {
 	Schema     *property.Schema               // nil declares no property
 	Parameters map[string]condition.Parameter // the values of $name
-	// SpareParameters says that parameters which the pattern does not have are no mistake: they are for other patterns.
-	SpareParameters bool
+	// Used, unless it is nil, gets the names of the parameters that the pattern has. Those that it does not have are
+	// then no mistake: they may be for other patterns.
+	Used map[string]bool
 }
 
 // Rule is a pattern with its conditions and its fields (DESIGN S17, S22). Query alone says less: its Label is empty
@@ -44,7 +45,10 @@ func (r *Rule) whole(opt Options) (*matcher.Query, error) {
 		return nil, r.expression
 	}
 	for _, name := range slices.Sorted(maps.Keys(opt.Declared.Parameters)) {
-		if _, ok := slices.BinarySearch(r.Parameters, name); !ok && !opt.Declared.SpareParameters {
+		_, ok := slices.BinarySearch(r.Parameters, name)
+		if opt.Declared.Used != nil {
+			opt.Declared.Used[name] = ok || opt.Declared.Used[name]
+		} else if !ok {
 			has := "it has none"
 			if len(r.Parameters) > 0 {
 				has = "it has $" + strings.Join(r.Parameters, ", $")
