@@ -118,6 +118,11 @@ func (s *service) run(ctx context.Context) (err error) {
 		s.log.Warn().Str("query", name).
 			Msg("the query is suspended on request, before anything more of it is published")
 	}
+	ends, err := s.ends(store) // before a recovery that may be long
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, ends.close()) }()
 	state, err := s.recover(ctx, store)
 	if err != nil {
 		return err
@@ -132,7 +137,7 @@ func (s *service) run(ctx context.Context) (err error) {
 		return context.Cause(ctx)
 	}
 	s.core.Store(engine)
-	p, err := s.build(state, store, engine)
+	p, err := s.build(state, store, engine, ends)
 	if err != nil {
 		return err
 	}
@@ -239,8 +244,8 @@ func (s *service) engine(ctx context.Context, state *stream.State, store *checkp
 }
 
 // build makes the pipeline.
-func (s *service) build(state *stream.State, store *checkpoint.Store,
-	engine *matcher.Engine) (*stream.Pipeline, error) {
+func (s *service) build(state *stream.State, store *checkpoint.Store, engine *matcher.Engine,
+	ends *ends) (*stream.Pipeline, error) {
 	queries, err := s.cfg.BuildQueries()
 	if err != nil {
 		return nil, command.Refuse(err)
@@ -256,12 +261,7 @@ func (s *service) build(state *stream.State, store *checkpoint.Store,
 	if opt.Decoder, err = codec.NewDecoder(s.cfg.Input.Format, decoder); err != nil {
 		return nil, command.Refuse(err)
 	}
-	if opt.Source, err = s.source(store); err != nil {
-		return nil, err
-	}
-	if opt.Sink, err = s.sink(store); err != nil {
-		return nil, errors.Join(err, opt.Source.Close())
-	}
+	opt.Source, opt.Sink = ends.source, ends.sink
 	opt.Encoder = codec.NewEncoder(codec.EncoderOptions{
 		StreamID: state.StreamID, Upsert: s.cfg.Output.Mode == "upsert", EchoProps: s.cfg.Output.EchoProps,
 	})
@@ -287,8 +287,8 @@ func (s *service) build(state *stream.State, store *checkpoint.Store,
 		return changes, newNames(changes)
 	}
 	p, err := stream.NewPipeline(opt)
-	if err != nil {
-		return nil, errors.Join(err, opt.Source.Close(), opt.Sink.Close())
+	if err == nil {
+		ends.taken = true
 	}
-	return p, nil
+	return p, err
 }

@@ -48,6 +48,34 @@ func (s *service) embedded() (*embedded.Log, error) {
 	return log, nil
 }
 
+// ends are the input and the output of the daemon.
+type ends struct {
+	source stream.Source
+	sink   stream.Sink
+	taken  bool // by the pipeline, which closes them
+}
+
+// ends opens the input and the output.
+func (s *service) ends(store *checkpoint.Store) (*ends, error) {
+	source, err := s.source(store)
+	if err != nil {
+		return nil, err
+	}
+	sink, err := s.sink(store)
+	if err != nil {
+		return nil, errors.Join(err, source.Close())
+	}
+	return &ends{source: source, sink: sink}, nil
+}
+
+// close closes them unless the pipeline does.
+func (e *ends) close() error {
+	if e.taken {
+		return nil
+	}
+	return errors.Join(e.source.Close(), e.sink.Close())
+}
+
 // source opens the input.
 func (s *service) source(store *checkpoint.Store) (stream.Source, error) {
 	if s.cfg.Input.Kafka != nil {
@@ -94,7 +122,11 @@ func (s *service) sink(store *checkpoint.Store) (stream.Sink, error) {
 	}
 	opt := s.cfg.FileSinkOptions()
 	opt.ResetProgress = s.resetProgress
-	return file.NewSink(opt)
+	sink, err := file.NewSink(opt)
+	if err != nil {
+		return nil, err
+	}
+	return sink, sink.Probe()
 }
 
 // events counts and logs what the Kafka client tells.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,4 +26,32 @@ func TestAStoredNameStays(t *testing.T) {
 		var bad command.Refused
 		require.ErrorAs(t, err, &bad)
 	}
+}
+
+// TestEndsAreOpenedBeforeRecovery: an input or output that cannot be opened is told before a recovery that may be long,
+// and the next start works.
+func TestEndsAreOpenedBeforeRecovery(t *testing.T) {
+	dir := write(t, map[string]string{"in.jsonl": `{"op":"+","from":"a","to":"b","label":"T"}` + "\n", "c.yaml": `
+input: {file: {path: in.jsonl}}
+output: {file: {path: out.jsonl}}
+admin: {listen: ""}
+checkpoint: {dir: state}
+queries: [{name: q, cypher: "MATCH (a)-[:T]->(b)"}]
+`})
+	t.Chdir(dir)
+	succeed(t, dir, "run", "--config=c.yaml")
+	for file, want := range map[string]string{"in.jsonl": "no such file", "out.jsonl": "is a directory"} {
+		require.NoError(t, os.Rename(file, "elsewhere"))
+		if file == "out.jsonl" {
+			require.NoError(t, os.Mkdir(file, 0o755))
+		}
+		r := motifd(t, dir, "run", "--config=c.yaml")
+		require.NotZero(t, r.code)
+		require.Contains(t, r.stderr, file+": "+want)
+		require.NotContains(t, r.stderr, `"message":"recovered"`)
+		require.NoError(t, os.RemoveAll(file))
+		require.NoError(t, os.Rename("elsewhere", file))
+	}
+	require.Contains(t, succeed(t, dir, "run", "--config=c.yaml").stderr, `"message":"recovered"`)
+	require.Equal(t, 1, strings.Count(readFile(t, "out.jsonl"), "\n"))
 }

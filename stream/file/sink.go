@@ -58,6 +58,16 @@ func NewSink(opt SinkOptions) (*Sink, error) {
 	}, nil
 }
 
+// Probe opens the outputs and closes them again, so that one that cannot be written is found before Open is reached.
+func (s *Sink) Probe() error {
+	for _, o := range s.outputs() {
+		if err := errors.Join(o.open(s.opt.Out, s.opt.BufferBytes), o.close()); err != nil {
+			return fmt.Errorf("file output: %w", err)
+		}
+	}
+	return nil
+}
+
 func (s *Sink) outputs() []*output { return []*output{s.main, s.dead, s.control} }
 
 // during has writes to pipes end with the context.

@@ -132,7 +132,8 @@ func TestSyncedOutput(t *testing.T) {
 	m := publish(t, s, `{"a":1}`)
 	require.JSONEq(t, `{"output":8}`, string(m))
 	require.NoError(t, s.Close())
-	require.Len(t, lines(t, opt.Output), 1)
+	require.NoError(t, newSink(t, opt).Probe())
+	require.Len(t, lines(t, opt.Output), 1, "as it was")
 }
 
 func TestStdoutCannotGoBack(t *testing.T) {
@@ -243,6 +244,7 @@ func TestWriteErrorsAreReported(t *testing.T) {
 	require.NoError(t, s.Close())
 
 	s = newSink(t, SinkOptions{Output: filepath.Join(t.TempDir(), "no", "such")})
+	require.ErrorIs(t, s.Probe(), os.ErrNotExist)
 	_, err = s.Open(t.Context(), "id", 0, nil, true)
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
