@@ -29,7 +29,7 @@ func symmetryBetween(p *matcher.Plan) {
 	for i := range edges {
 		orbit := uint64(1)
 		for j := i + 1; j < edges; j++ {
-			if s.kind(i) == s.kind(j) && s.exists(n, 0, i, j) {
+			if s.isImage(i, j, p.Query.Edges[i].From, p.Query.Edges[i].To) && s.exists(n, 0, i, j) {
 				orbit++
 				p.EdgeLess = append(p.EdgeLess, [2]int{i, j})
 			}
@@ -41,6 +41,7 @@ func symmetryBetween(p *matcher.Plan) {
 // bijections searches automorphisms of a pattern's vertices and edges that preserve its conditions.
 type bijections struct {
 	*automorphisms
+	q     *matcher.Query
 	items []item
 	keys  map[string]bool // of the conditions, and of the negations
 	// Of the search at hand: the first vertices, and edges, are fixed, the next one is mapped to an image given.
@@ -64,8 +65,9 @@ type keyOf func(image func(condition.Ref) condition.Ref) string
 
 func newBijections(p *matcher.Plan) *bijections {
 	q := p.Query
-	s := &bijections{automorphisms: newAutomorphisms(q, newMapper(p, p.Query.Conditions)), keys: make(map[string]bool),
-		edgeImage: make([]int, len(q.Edges)), taken: make([]bool, len(q.Edges))}
+	s := &bijections{q: q, keys: make(map[string]bool), edgeImage: make([]int, len(q.Edges)),
+		taken:         make([]bool, len(q.Edges)),
+		automorphisms: &automorphisms{mapper: newMapper(p, q.Conditions), image: make([]int, len(q.Vertices))}}
 	at, vertexAt := make([]int, len(q.Edges)), make([]int, len(q.Vertices))
 	for v := range q.Vertices {
 		vertexAt[v] = len(s.items)
@@ -114,7 +116,7 @@ func (s *bijections) exists(vertices, vertex, fixed, toEdge int) bool {
 	if vertices < len(to) {
 		to[vertices] = vertex
 	}
-	s.colour, s.its = s.mapper.coloursApart(from), s.mapper.coloursApart(to)
+	s.colour, s.its = s.apart(s.seed, from...), s.apart(s.seed, to...)
 	return s.extend(0)
 }
 
@@ -145,14 +147,11 @@ func (s *bijections) extend(at int) bool {
 
 func (s *bijections) extendEdge(at int, x *item) bool {
 	e := x.index
-	kind := s.kind(e)
-	kind.from, kind.to = s.image[s.q.Edges[e].From], s.image[s.q.Edges[e].To]
-	if kind.either && kind.from > kind.to {
-		kind.from, kind.to = kind.to, kind.from
-	}
+	from, to := s.image[s.q.Edges[e].From], s.image[s.q.Edges[e].To]
 	last := s.vertices == len(s.q.Vertices)
 	for f := range s.q.Edges {
-		if s.taken[f] || last && (e < s.fixed && f != e || e == s.fixed && f != s.toEdge) || s.kind(f) != kind {
+		if s.taken[f] || last && (e < s.fixed && f != e || e == s.fixed && f != s.toEdge) ||
+			!s.isImage(e, f, from, to) {
 			continue
 		}
 		s.edgeImage[e], s.taken[f] = f, true

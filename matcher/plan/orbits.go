@@ -131,47 +131,49 @@ func mix(x uint64) uint64 {
 
 // colours tells vertices of a set apart that no automorphism of it maps to one another, mostly: by their labels, then
 // by what they are joined to, and so on. Those that one maps to one another have one colour.
-func (m *mapper) colours(set uint32) []uint64 { return m.refine(slices.Clone(m.seed), set, 4) }
-
-// coloursApart is colours of all vertices where those of fixed are told apart, by their places in it, too: as far as
-// refinement goes.
-func (m *mapper) coloursApart(fixed []int) []uint64 {
-	seed := slices.Clone(m.seed)
-	for i, v := range fixed {
-		seed[v] = mix(seed[v] ^ uint64(i+1)<<32)
-	}
-	all := uint32(1)<<(m.n-1)<<1 - 1
-	for now := distinct(seed); ; {
-		seed = m.refine(seed, all, 1)
-		before := now
-		if now = distinct(seed); now == before {
-			return seed
-		}
-	}
-}
-
-// distinct returns how many colours there are.
-func distinct(colours []uint64) int {
-	sorted := slices.Clone(colours)
-	slices.Sort(sorted)
-	return len(slices.Compact(sorted))
-}
-
-// refine makes the colours of vertices finer by those of their neighbours. Each round reaches one edge further.
-func (m *mapper) refine(now []uint64, set uint32, rounds int) []uint64 {
-	next := make([]uint64, m.n)
-	for range rounds {
-		for s := set; s != 0; s &= s - 1 {
-			v := bits.TrailingZeros32(s)
-			next[v] = mix(now[v])
-			for t := m.nbrs[v] & set; t != 0; t &= t - 1 {
-				w := bits.TrailingZeros32(t)
-				next[v] += mix(now[w] ^ mix(uint64(m.rel[v*m.n+w])))
-			}
-		}
+func (m *mapper) colours(set uint32) []uint64 {
+	now, next := slices.Clone(m.seed), make([]uint64, m.n)
+	for range 4 {
+		m.refine(now, next, set)
 		now, next = next, now
 	}
 	return now
+}
+
+// apart is colours of all vertices, as far as refinement goes, from colours that are known. Those of fixed are told
+// apart, by their places in it, too.
+func (m *mapper) apart(known []uint64, fixed ...int) []uint64 {
+	now, next := slices.Clone(known), make([]uint64, m.n)
+	for i, v := range fixed {
+		now[v] = mix(now[v] ^ uint64(i+1)<<32)
+	}
+	for all, few := uint32(1)<<(m.n-1)<<1-1, distinct(now); ; {
+		m.refine(now, next, all)
+		now, next = next, now
+		before := few
+		if few = distinct(now); few == before {
+			return now
+		}
+	}
+}
+
+// refine makes the colours of vertices finer by those of their neighbours: it reaches one edge further.
+func (m *mapper) refine(now, next []uint64, set uint32) {
+	for s := set; s != 0; s &= s - 1 {
+		v := bits.TrailingZeros32(s)
+		next[v] = mix(now[v])
+		for t := m.nbrs[v] & set; t != 0; t &= t - 1 {
+			w := bits.TrailingZeros32(t)
+			next[v] += mix(now[w] ^ mix(uint64(m.rel[v*m.n+w])))
+		}
+	}
+}
+
+// isImage reports whether an edge f is of the kind of e and joins the images of the ends of e as e does these.
+func (m *mapper) isImage(e, f, from, to int) bool {
+	x := &m.p.Query.Edges[f]
+	return m.edgeKinds[e] == m.edgeKinds[f] &&
+		(x.From == from && x.To == to || x.Either && x.From == to && x.To == from)
 }
 
 // connected tells whether the vertices of a set are.

@@ -41,7 +41,7 @@ func TestSymmetryOfFew(t *testing.T) {
 		p, err := New().Static(q, dyngraph.NewGraph(dyngraph.Options{Directed: true}))
 		require.NoError(t, err)
 		m := newMapper(p, p.Query.Conditions)
-		if distinct(m.coloursApart(nil)) < len(q.Vertices) {
+		if distinct(m.apart(m.seed)) < len(q.Vertices) {
 			return
 		}
 		if m.parallel {

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"math/bits"
 	"slices"
 
 	"motifd/matcher"
@@ -22,27 +21,30 @@ func symmetry(p *matcher.Plan) {
 		return
 	}
 	m, n := newMapper(p, p.Query.Conditions), len(p.Query.Vertices)
-	all := m.coloursApart(nil)
-	if distinct(all) == n && !m.parallel {
-		return
-	}
-	a := newAutomorphisms(p.Query, m)
-	a.all = all
-	for i := 0; i < n; i++ {
-		orbit := uint64(1)
+	a := &automorphisms{mapper: m, image: make([]int, n)}
+	// The colours are those that automorphisms keep which fix 0..i-1.
+	for i, colours := 0, m.apart(m.seed); i < n && distinct(colours) < n; i++ {
+		if !slices.Contains(colours[i+1:], colours[i]) {
+			continue
+		}
+		orbit, of := uint64(1), colours
+		colours = m.apart(of, i)
 		for j := i + 1; j < n; j++ {
-			if a.exists(i, j) {
+			if of[j] == of[i] && a.exists(i, j, colours, m.apart(of, j)) {
 				orbit++
 				p.VertexLess = append(p.VertexLess, [2]int{i, j})
 			}
 		}
 		p.Automorphisms = p.Automorphisms.Mul(matcher.CountOf(orbit))
 	}
+	if !m.parallel {
+		return
+	}
 	// Parallel pattern edges of the same kind are interchangeable while all vertices are fixed.
 	for i := range p.Query.Edges {
-		same := uint64(1)
+		e, same := &p.Query.Edges[i], uint64(1)
 		for j := i - 1; j >= 0; j-- {
-			if a.kind(i) == a.kind(j) {
+			if m.isImage(i, j, e.From, e.To) {
 				if same == 1 {
 					p.EdgeLess = append(p.EdgeLess, [2]int{j, i})
 				}
@@ -67,7 +69,7 @@ func toldApart(p *matcher.Plan) bool {
 		colours[v] = mix(uint64(l))
 	}
 	for {
-		now := distinctOf(colours)
+		now := distinct(colours)
 		if now == len(colours) || now == before {
 			return now == len(colours)
 		}
@@ -88,8 +90,8 @@ func toldApart(p *matcher.Plan) bool {
 	}
 }
 
-// distinctOf returns how many colours there are, of few.
-func distinctOf(colours []uint64) (n int) {
+// distinct returns how many colours there are, of few.
+func distinct(colours []uint64) (n int) {
 	for i, c := range colours {
 		if !slices.Contains(colours[:i], c) {
 			n++
@@ -98,122 +100,61 @@ func distinctOf(colours []uint64) (n int) {
 	return n
 }
 
-// edgeKind tells pattern edges between the same vertices apart, or not.
-type edgeKind struct {
-	from, to int    // sorted when the edge matches in either direction
-	labels   string // condition.Labels.Key
-	either   bool
-	mark     string // the conditions on it
-}
-
 // automorphisms searches label-preserving automorphisms of a pattern.
 type automorphisms struct {
-	q      *matcher.Query
-	edges  map[edgeKind]int // multiplicity
-	marks  []string         // of edges: the conditions on them
-	labels []string         // of edges
-	adj    []uint32         // neighbour sets
-	image  []int
-	taken  uint32
+	*mapper
+	image []int
+	taken uint32
 	// Colours of vertices and of what they are mapped to: where they differ, no automorphism does that. Without them,
 	// an ordered tournament of 32 vertices would be searched for 2^31 increasing maps.
-	mapper      *mapper
 	colour, its []uint64
-	all         []uint64 // colours that no vertex is fixed for
 }
 
-func newAutomorphisms(q *matcher.Query, m *mapper) *automorphisms {
-	a := &automorphisms{q: q, mapper: m, edges: map[edgeKind]int{}, marks: marks(q, q.Conditions),
-		adj: make([]uint32, len(q.Vertices)), image: make([]int, len(q.Vertices))}
-	for _, e := range q.Edges {
-		a.labels = append(a.labels, e.Labels().Key())
-	}
-	for i, e := range q.Edges {
-		a.edges[a.kind(i)]++
-		a.adj[e.From] |= 1 << e.To
-		a.adj[e.To] |= 1 << e.From
-	}
-	return a
-}
-
-func (a *automorphisms) kind(e int) edgeKind {
-	qe := a.q.Edges[e]
-	k := edgeKind{qe.From, qe.To, a.labels[e], qe.Either, a.marks[e]}
-	if k.either && k.from > k.to {
-		k.from, k.to = k.to, k.from
-	}
-	return k
-}
-
-// exists reports whether an automorphism fixes 0..i-1 and maps i to j.
-func (a *automorphisms) exists(i, j int) bool {
-	if a.all[i] != a.all[j] {
-		return false
-	}
-	a.taken = 0
-	fixed := make([]int, i+1)
+// exists reports whether an automorphism fixes 0..i-1 and maps i to j. The colours are those of vertices where i is
+// told apart, too, and those of their images where j is.
+func (a *automorphisms) exists(i, j int, colour, its []uint64) bool {
+	a.taken, a.colour, a.its = 1<<i-1, colour, its
 	for v := range i {
-		a.image[v], fixed[v] = v, v
-		a.taken |= 1 << v
+		a.image[v] = v
 	}
-	fixed[i] = i
-	a.colour = a.mapper.coloursApart(fixed)
-	fixed[i] = j
-	a.its = a.mapper.coloursApart(fixed)
-	if !a.fits(i, j) {
+	return a.put(i, j) && a.extend(i+1)
+}
+
+// put maps v to w, if it can be.
+func (a *automorphisms) put(v, w int) bool {
+	if !a.fits(v, w) {
 		return false
 	}
-	a.image[i] = j
-	a.taken |= 1 << j
-	return a.extend(i + 1)
+	a.image[v] = w
+	a.taken |= 1 << w
+	return true
 }
 
 // extend maps vertices v.. of the pattern.
 func (a *automorphisms) extend(v int) bool {
-	if v == len(a.q.Vertices) {
+	if v == a.n {
 		return true
 	}
-	for w := range a.q.Vertices {
-		if a.taken&(1<<w) != 0 || !a.fits(v, w) {
-			continue
+	for w := range a.n {
+		if a.taken>>w&1 == 0 && a.put(v, w) {
+			if a.extend(v + 1) {
+				return true
+			}
+			a.taken &^= 1 << w
 		}
-		a.image[v] = w
-		a.taken |= 1 << w
-		if a.extend(v + 1) {
-			return true
-		}
-		a.taken &^= 1 << w
 	}
 	return false
 }
 
 // fits reports whether v can be mapped to w beside what 0..v-1 are mapped to.
 func (a *automorphisms) fits(v, w int) bool {
-	if a.colour[v] != a.its[w] || a.mapper.vertexKinds[v] != a.mapper.vertexKinds[w] ||
-		bits.OnesCount32(a.adj[v]) != bits.OnesCount32(a.adj[w]) {
+	if a.colour[v] != a.its[w] || a.vertexKinds[v] != a.vertexKinds[w] {
 		return false
 	}
-	for i, e := range a.q.Edges {
-		if e.From != v && e.To != v || e.From > v || e.To > v {
-			continue
-		}
-		k := a.kind(i)
-		image := k
-		image.from, image.to = a.at(k.from, v, w), a.at(k.to, v, w)
-		if image.either && image.from > image.to {
-			image.from, image.to = image.to, image.from
-		}
-		if a.edges[k] != a.edges[image] {
+	for u, image := range a.image[:v] {
+		if a.rel[u*a.n+v] != a.rel[image*a.n+w] {
 			return false
 		}
 	}
-	// Injectivity and equal degrees leave the count of edges among mapped vertices to compare.
-	return bits.OnesCount32(a.adj[v]&(1<<v-1)) == bits.OnesCount32(a.adj[w]&(a.taken))
-}
-
-func (a *automorphisms) at(x, v, w int) int {
-	if x == v {
-		return w
-	}
-	return a.image[x]
+	return true
 }
