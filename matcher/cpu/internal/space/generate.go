@@ -2,6 +2,7 @@ package space
 
 import (
 	"math/bits"
+	"slices"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -181,11 +182,17 @@ func (g *generator) explore(v dyngraph.VertexID, u int, around uint64) bool {
 		}
 		seen, wanted := uint64(0), others&around
 		k.each(g.maker, v, func(nbrs []dyngraph.VertexID) {
+			n, maybe := 0, slices.Grow(g.maybe[:0], len(nbrs))[:len(nbrs)]
 			for _, w := range nbrs {
 				has := g.bits[w]
 				seen |= has
+				maybe[n] = w
+				n += oneOf(wanted & g.fits[uint32(g.signs[w])] &^ has)
+			}
+			g.maybe = maybe
+			for _, w := range maybe[:n] {
 				sign := g.signs[w]
-				for r := wanted & g.fits[uint32(sign)] &^ has; r != 0; r &= r - 1 {
+				for r := wanted & g.fits[uint32(sign)] &^ g.bits[w]; r != 0; r &= r - 1 {
 					t := bits.TrailingZeros64(r)
 					if sign&g.least[t] == g.least[t] && (g.more>>t&1 == 0 || g.mayFit(t, w)) {
 						seen |= 1 << t

@@ -14,15 +14,19 @@ import (
 // the same share a kind.
 type kind struct {
 	dirs   []dyngraph.Dir
-	labels []dyngraph.LabelID // nil for any
-	test   *truths.Test       // nil for none
+	labels []dyngraph.LabelID          // nil for any
+	test   *truths.Test                // nil for none
+	wants  uint64                      // the pattern vertices that have such an edge
+	others [matcher.MaxVertices]uint64 // by pattern vertex: the other ends of its edges of the kind
+	first  [matcher.MaxVertices]uint16 // by pattern vertex: 1 + the place among ends of its last one; 0 for none
 	ends   []end
-	wants  uint64     // the pattern vertices that have such an edge
-	others [32]uint64 // by pattern vertex: the other ends of its edges of the kind
 }
 
 // end is a pattern edge that asks for a kind, as one of its vertices sees it.
-type end struct{ edge, of, other int }
+type end struct {
+	edge, other uint16
+	next        uint16 // 1 + the place of another one of the vertex; 0 for none
+}
 
 var bothDirs = [2]dyngraph.Dir{dyngraph.Out, dyngraph.In}
 
@@ -53,7 +57,8 @@ func kindsOf(p *matcher.Plan, f candidates.Source) []kind {
 					ends: make([]end, 0, 2*len(p.Query.Edges))})
 			}
 			k, other := &kinds[at], e.From+e.To-v
-			k.ends, k.wants = append(k.ends, end{i, v, other}), k.wants|1<<v
+			k.ends, k.wants = append(k.ends, end{uint16(i), uint16(other), k.first[v]}), k.wants|1<<v
+			k.first[v] = uint16(len(k.ends))
 			k.others[v] |= 1 << other
 		}
 	}
@@ -117,28 +122,35 @@ func (k *kind) keep(set, seen uint64) uint64 {
 	return set
 }
 
-// keepMany returns those pattern vertices of a set for which a data vertex has enough neighbours along edges of the
-// kind: as many with a bit as the pattern vertex has neighbours. around are the candidate bits of its neighbours.
-func (k *kind) keepMany(set uint64, around []uint64) uint64 {
-	for m := set & k.wants; m != 0; m &= m - 1 {
-		u := bits.TrailingZeros64(m)
+// keepMany returns those pattern vertices of a set for which a data vertex has enough neighbours along edges of a kind:
+// as many with a bit as the pattern vertex has neighbours.
+func (m *maker) keepMany(k *kind, set uint64, nbrs []dyngraph.VertexID) uint64 {
+	for rest := set & k.wants; rest != 0; rest &= rest - 1 {
+		u := bits.TrailingZeros64(rest)
 		of := k.others[u]
-		missing := bits.OnesCount64(of)
-		if missing == 1 {
+		least := bits.OnesCount64(of)
+		if least == 1 {
 			continue // keep has tested it
 		}
-		for _, x := range around {
-			if x&of != 0 {
-				if missing--; missing == 0 {
-					break
-				}
-			}
+		n := 0
+		for _, w := range nbrs {
+			n += oneOf(m.bits[w] & of)
 		}
-		if missing > 0 {
+		if n < least {
 			set &^= 1 << u
 		}
 	}
 	return set
+}
+
+// oneOf returns 1 for a set that is not empty, else 0, without a branch: which neighbours of a data vertex are
+// candidates is guessed wrong often.
+func oneOf(set uint64) int {
+	n := 0
+	if set != 0 {
+		n = 1
+	}
+	return n
 }
 
 // degrees are the least numbers of edges of an image: outgoing, incoming, and of both together.

@@ -116,11 +116,12 @@ type maker struct {
 	list          []dyngraph.VertexID   // room of vertices
 	lists         [][]dyngraph.VertexID // room of generator.of
 	found         []candidate           // by the generator, at the data vertex at hand
+	maybe         []dyngraph.VertexID   // neighbours whose labels fit, of the data vertex at hand
 	kinds         []kind
 	dirty         []dyngraph.VertexID // their semi-joins are to be made again
 	isDirty       []uint64            // the same, by data vertex, 64 to a word
 	neighborsKept keptNeighbors
-	around        []uint64            // candidate bits of the neighbours of a vertex
+	here          []end               // of the data vertex at hand
 	passed        []dyngraph.VertexID // neighbours to which edges lead that pass a test
 	reads         int                 // Limits.Reads
 	left          int                 // entries that semi-joins may still read
@@ -258,14 +259,12 @@ func (m *maker) supported(v dyngraph.VertexID) uint64 {
 			continue
 		}
 		seen, nbrs := uint64(0), m.neighbors(v, i)
-		m.around = slices.Grow(m.around[:0], len(nbrs))[:len(nbrs)]
-		for at, w := range nbrs {
-			m.around[at] = m.bits[w]
+		for _, w := range nbrs {
 			seen |= m.bits[w]
 		}
 		x = k.keep(x, seen)
 		if m.plan.Query.MatchMode == matcher.Isomorphism {
-			x = k.keepMany(x, m.around)
+			x = m.keepMany(k, x, nbrs)
 		}
 	}
 	return x
@@ -280,11 +279,15 @@ func (m *maker) change(v dyngraph.VertexID, kept uint64) {
 			continue
 		}
 		of := k.joined(lost)
-		for _, w := range m.neighbors(v, i) {
-			if m.bits[w]&of != 0 && m.mark(w) {
-				m.dirty = append(m.dirty, w)
-			}
+		nbrs, n := m.neighbors(v, i), len(m.dirty)
+		to := slices.Grow(m.dirty, len(nbrs))[:n+len(nbrs)]
+		for _, w := range nbrs {
+			to[n] = w
+			word, set := &m.isDirty[w/64], uint64(oneOf(m.bits[w]&of))<<(w%64)
+			n += oneOf(set &^ *word)
+			*word |= set
 		}
+		m.dirty = to[:n]
 	}
 	m.bits[v] = kept
 }
@@ -330,41 +333,35 @@ func (m *maker) count() bool {
 // countPairs counts the pairs of candidates by pattern edge, at the edge's end with fewer candidates.
 func (m *maker) countPairs() bool {
 	m.Pairs = make([]int, len(m.plan.Query.Edges))
-	counted, room := make([][]end, len(m.kinds)), make([]end, 0, 2*len(m.Pairs))
-	at := make([]uint64, len(m.kinds)) // the pattern vertices of these ends
-	for i := range m.kinds {
-		from := len(room)
-		for _, e := range m.kinds[i].ends {
-			few := m.Candidates[e.of] - m.Candidates[e.other]
-			if few < 0 || few == 0 && e.of < e.other {
-				room, at[i] = append(room, e), at[i]|1<<e.of
-			}
-		}
-		counted[i] = room[from:]
-	}
-	here := room[len(room):] // each edge is counted at one end
+	here := m.here
 	for n, v := range m.vertices {
 		if n%pollEvery == 0 && m.stop() {
 			return false
 		}
 		x := m.bits[v]
 		for i := range m.kinds {
-			if at[i]&x == 0 {
-				continue
-			}
+			k := &m.kinds[i]
 			here = here[:0]
-			for _, e := range counted[i] {
-				if x>>e.of&1 != 0 {
-					here = append(here, e)
+			for r := x & k.wants; r != 0; r &= r - 1 {
+				u := bits.TrailingZeros64(r)
+				for at := k.first[u]; at > 0; at = k.ends[at-1].next {
+					e := k.ends[at-1]
+					if few := m.Candidates[u] - m.Candidates[e.other]; few < 0 || few == 0 && u < int(e.other) {
+						here = append(here, e)
+					}
 				}
+			}
+			if len(here) == 0 {
+				continue
 			}
 			for _, w := range m.neighbors(v, i) {
 				of := m.bits[w]
 				for _, e := range here {
-					m.Pairs[e.edge] += int(of >> e.other & 1)
+					m.Pairs[e.edge] += int(of >> (e.other & 63) & 1)
 				}
 			}
 		}
 	}
+	m.here = here
 	return true
 }
