@@ -15,7 +15,8 @@ import (
 )
 
 // TestSpaceIsTheFixedPoint plays the candidates of a space against those that are left when candidates without support
-// are taken away one by one, from all data vertices of the label and with enough edges.
+// are taken away one by one, from all data vertices of the label and with enough edges, of these up to three to each
+// label.
 func TestSpaceIsTheFixedPoint(t *testing.T) {
 	var empty, same, fewer int
 	seen := func() bool { return min(empty, same, fewer) > 0 }
@@ -101,15 +102,36 @@ func (n *naiveSpace) degree(v dyngraph.VertexID) (out, in int) {
 	return out, in
 }
 
+// labelled counts the data edges of a vertex by the label of the other end.
+func (n *naiveSpace) labelled(v dyngraph.VertexID) map[dyngraph.LabelID]int {
+	found := map[dyngraph.LabelID]int{}
+	for i := range n.view.EdgesSeq() {
+		from, to, _ := n.view.Edge(i)
+		if from == v {
+			found[n.view.Label(to)]++
+		}
+		if to == v {
+			found[n.view.Label(from)]++
+		}
+	}
+	return found
+}
+
 func (n *naiveSpace) begin() {
 	n.of = make([][]dyngraph.VertexID, len(n.p.Query.Vertices))
 	for u := range n.of {
-		needOut, needIn, need := 0, 0, 0
+		needOut, needIn, need, around := 0, 0, 0, map[dyngraph.LabelID]int{}
 		for _, e := range n.p.Query.Edges {
 			if e.From != u && e.To != u {
 				continue
 			}
 			need++
+			if l := n.p.VertexLabels[e.From+e.To-u]; !matcher.SeveralLabels(l) {
+				around[l] = min(around[l]+1, 3)
+				if n.p.Query.MatchMode == matcher.Homomorphism {
+					around[l] = 1
+				}
+			}
 			switch {
 			case n.p.Directed && e.Either:
 			case n.p.Directed && e.To == u:
@@ -124,12 +146,22 @@ func (n *naiveSpace) begin() {
 		for v := range n.view.VerticesSeq() {
 			out, in := n.degree(v)
 			if matcher.LabelFits(n.p.VertexLabels[u], n.view.Label(v)) && out >= needOut && in >= needIn &&
-				out+in >= need {
+				out+in >= need && enough(n.labelled(v), around) {
 				n.of[u] = append(n.of[u], v)
 			}
 		}
 		slices.Sort(n.of[u])
 	}
+}
+
+// enough reports whether numbers are at least what is needed.
+func enough(found, needed map[dyngraph.LabelID]int) bool {
+	for l, n := range needed {
+		if found[l] < n {
+			return false
+		}
+	}
+	return true
 }
 
 // step takes one candidate without support away; false if there is none.

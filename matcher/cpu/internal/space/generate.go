@@ -20,10 +20,12 @@ const narrows = 4
 // vertex before has many candidates, the neighbour's are found by label.
 type generator struct {
 	*maker
-	signs  []uint64              // Signatures
+	all    *Signatures
+	signs  []uint64              // of all
 	needs  []degrees             // by pattern vertex
 	least  []uint64              // by pattern vertex: what of these a signature tells
 	more   uint64                // the pattern vertices of which more is asked than that
+	around []uint64              // by pattern vertex: aroundsOf; nil where the filter's bits tell more
 	most   []int                 // by pattern vertex: how many data vertices have its label
 	joins  []uint64              // by pattern vertex: its neighbours
 	fits   []uint64              // by data label: the pattern vertices whose labels it fits
@@ -49,13 +51,16 @@ func (m *maker) generate(of *Signatures) bool {
 	for len(m.lists) < n {
 		m.lists = append(m.lists, nil)
 	}
-	g := &generator{maker: m, signs: of.of(m.g), needs: degreesOf(m.plan), least: make([]uint64, n),
+	g := &generator{maker: m, all: of, signs: of.of(m.g), needs: degreesOf(m.plan), least: make([]uint64, n),
 		most: make([]int, n), joins: joinsOf(m.plan), fits: fitsOf(m.plan, m.g.Labels()),
 		of: m.lists[:n]}
 	for u := range g.of {
 		g.of[u] = g.of[u][:0]
 	}
 	rarest, hasBits := 0, m.plan.ForBatches() || m.Filter.Whole
+	if !hasBits {
+		g.around = aroundsOf(m.plan)
+	}
 	for u := range n {
 		need := &g.needs[u]
 		g.least[u] = signature(0, need.out, need.in)
@@ -133,7 +138,7 @@ func (g *generator) next() int {
 // byLabel makes the candidates of a pattern vertex of all data vertices of its label.
 func (g *generator) byLabel(u int) {
 	g.Filter.Each(g.plan, u, func(v dyngraph.VertexID) {
-		if s := g.signs[v]; s&g.least[u] == g.least[u] && g.needs[u].satisfiedBy(g.g, v) {
+		if s := g.signs[v]; s&g.least[u] == g.least[u] && g.needs[u].satisfiedBy(g.g, v) && g.hasAround(u, v) {
 			g.enter(v, u)
 		}
 	})
@@ -194,7 +199,7 @@ func (g *generator) explore(v dyngraph.VertexID, u int, around uint64) bool {
 				sign := g.signs[w]
 				for r := wanted & g.fits[uint32(sign)] &^ g.bits[w]; r != 0; r &= r - 1 {
 					t := bits.TrailingZeros64(r)
-					if sign&g.least[t] == g.least[t] && (g.more>>t&1 == 0 || g.mayFit(t, w)) {
+					if sign&g.least[t] == g.least[t] && g.hasAround(t, w) && (g.more>>t&1 == 0 || g.mayFit(t, w)) {
 						seen |= 1 << t
 						g.found = append(g.found, candidate{w, t})
 					}
@@ -206,6 +211,11 @@ func (g *generator) explore(v dyngraph.VertexID, u int, around uint64) bool {
 		}
 	}
 	return true
+}
+
+// hasAround reports whether a data vertex may have the neighbours of a pattern vertex, by their labels.
+func (g *generator) hasAround(u int, v dyngraph.VertexID) bool {
+	return g.around == nil || g.around[u]&^g.all.aroundOf(g.g, v) == 0
 }
 
 // mayFit reports whether a data vertex, whose label and signature fit a pattern vertex, has enough edges and meets the
