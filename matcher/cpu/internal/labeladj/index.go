@@ -26,7 +26,12 @@ type Index struct {
 	stagedChanges []change // its changes, sorted; empty when the batch was read with the graph
 	pending       []change // of committed batches that are not in the index yet
 	pendingEnds   []int    // by batch: the end of its changes in pending
-	scratch       []entry
+	// Room for the changes of a batch, as they are sorted, and for those of a vertex.
+	keys     []uint64
+	unsorted []change
+	gone     []int
+	come     []*change
+	touched  uint32 // the sum of what was read ahead, without which the reads would not be made
 }
 
 // Vertices is the number of vertices that the index covers.
