@@ -15,7 +15,8 @@ const (
 	fewSteps, perStep, perRead = 1 << 10, 2, 0.75
 	// In a batch, an enumeration may make mostOver times the steps of counting, as rehearsed, and leastOver more: some
 	// anchors take more steps than all others together. An enumeration of a large pattern may make largeOver times the
-	// steps of counting, and fewSteps more: there counting may be shorter by any factor.
+	// steps of counting, and leastTrial more: there counting may be shorter by any factor, but to begin again costs as
+	// much as these steps.
 	mostOver, leastOver = 16, 1 << 17
 	largeOver           = 2
 )
@@ -79,7 +80,7 @@ func (b *Backend) guard(c *compiled, anchors int) uint64 {
 	}
 	counted := c.keep.before.per() * float64(anchors)
 	if c.isLarge() {
-		return (fewSteps + uint64(largeOver*counted)) << c.reprieves
+		return (leastTrial + uint64(largeOver*counted)) << c.reprieves
 	}
 	return (leastOver + uint64(mostOver*counted)) << c.reprieves
 }
