@@ -184,7 +184,6 @@ func yeastStream(tb testing.TB, graph []dyngraph.Update, batches [][]dyngraph.Up
 		if err == nil {
 			err = x.b.Stage(d)
 		}
-		x.b.Ready(reqs)
 		staged := clock()
 		concerned := false
 		x.b.Concern(func(int, dyngraph.Sign) { concerned = true })
@@ -204,9 +203,10 @@ func yeastStream(tb testing.TB, graph []dyngraph.Update, batches [][]dyngraph.Up
 			t.count, t.steps = t.count.Add(r.Count), t.steps+r.Steps
 		}
 		at = clock()
-		require.NoError(tb, x.b.Commit())
+		err = x.b.Commit()
 		x.g.Commit()
 		t.apply += clock() - at
+		require.NoError(tb, err)
 	}
 	t.search -= min(time.Duration(len(batches))*takes(clock), t.search-time.Microsecond)
 	return t
