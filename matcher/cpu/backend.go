@@ -36,8 +36,8 @@ type Options struct {
 	// times GroupMemory and half of it for sorting, QueueMemory, and GroupMemory more for what was merged ahead.
 	QueueMemory int
 	// Lazy delays the structures that counting needs of the whole graph, an index and maintained views, until Ready or
-	// the first search that counts: another backend may answer all counts. Otherwise they are made when the first batch
-	// that changes an edge is staged and some query asks for counts.
+	// the first search that counts: another backend may answer all counts. Otherwise they are made, and brought to the
+	// staged batch, when the first batch is staged that may concern a query and some query is counted by them.
 	Lazy bool
 	// Filter holds the candidate bits. This backend alone changes it, in Load, Prepare, Stage, Commit and Abort;
 	// another backend over the same graph may read it in between. nil is one of its own.
@@ -79,6 +79,8 @@ type Backend struct {
 	revised  matcher.RevisedOrders[revisedAt]
 	progress *matcher.Progress
 	summed   int      // how many plans are
+	indexed  int      // how many plans read the index by label; see compiled.readsIndex
+	concerns bool     // whether the staged batch may concern some plan, by its labels
 	rounds   uint64   // of looking for anchors
 	starts   []start  // room for what is found
 	passed   []uint64 // room for the tests that a net edge may pass
@@ -283,13 +285,17 @@ func (b *Backend) compile(plans []*matcher.Plan) (made []*compiled) {
 	b.anchors.Set(live, func(i, order int) anchorOrder { return newAnchorOrder(b.plans[live[i]], order) })
 	b.revised.Set(live, func(i, order int) revisedAt { return revisedAt{b.plans[live[i]], order} })
 	b.nets.Prepared()
-	b.summed, b.nets.KeepOrders, b.kept = 0, false, 0
+	b.concerns = b.delta != nil && b.mayConcern()
+	b.summed, b.indexed, b.nets.KeepOrders, b.kept = 0, 0, false, 0
 	for _, c := range b.plans {
 		if c.keep.way != nil {
 			b.kept++
 		}
 		if c.summed() {
 			b.summed++
+		}
+		if c.readsIndex() && !b.filter.Dormant(c.plan) {
+			b.indexed++
 		}
 		b.nets.KeepOrders = b.nets.KeepOrders || c.countPlan != nil && c.plan.Own != nil || c.each != nil
 	}
@@ -300,6 +306,14 @@ func (b *Backend) compile(plans []*matcher.Plan) (made []*compiled) {
 func (c *compiled) summed() bool {
 	return c.countPlan != nil && c.plan.Query.Emit == matcher.EmitCounts
 }
+
+// readsIndex tells whether batches of the plan are counted with the index by label. Where they are enumerated, it is
+// brought up only when that takes too long.
+func (c *compiled) readsIndex() bool { return c.summed() && c.each == nil }
+
+// mostPending is the number of changes, of batches that concern no plan, from which the index is brought to the graph
+// all the same, so that no later batch has to wait for long.
+const mostPending = 1 << 10
 
 // Stage implements matcher.Backend.
 func (b *Backend) Stage(d *dyngraph.Delta) error {
@@ -312,7 +326,9 @@ func (b *Backend) Stage(d *dyngraph.Delta) error {
 	if b.index != nil && !b.counts && len(d.Touched) > 0 {
 		b.index = nil // of a graph that is no more
 	}
-	if b.counts && !b.opt.Lazy && len(d.Net) > 0 {
+	b.concerns = b.mayConcern()
+	late := b.index != nil && b.index.Pending() >= mostPending
+	if b.indexed > 0 && !b.opt.Lazy && len(d.Net) > 0 && (b.concerns || late) {
 		b.ready(nil)
 	}
 	b.filter.Stage(d)
@@ -379,11 +395,11 @@ func (b *Backend) ready(reqs []matcher.Request) {
 	b.buildViews(reqs)
 }
 
-// sums reports whether some request needs the structures that Ready makes.
+// sums reports whether some request is known to need the structures that Ready makes.
 func (b *Backend) sums(reqs []matcher.Request) bool {
 	return slices.ContainsFunc(reqs, func(r matcher.Request) bool {
 		c := b.plans[r.Plan]
-		return r.Want == matcher.WantCount && c != nil && b.how(c, &r) == bySums && r.Before > 0
+		return r.Want == matcher.WantCount && c != nil && b.how(c, &r) == bySums && c.readsIndex() && r.Before > 0
 	})
 }
 

@@ -169,7 +169,7 @@ func (b *Backend) mayConcern() bool {
 
 // Concern reports the plans that a staged batch concerns; see matcher.Capabilities.
 func (b *Backend) Concern(note func(plan int, sign dyngraph.Sign)) {
-	if !b.mayConcern() {
+	if !b.concerns {
 		return
 	}
 	noteOnce := func(c *compiled, sign dyngraph.Sign) {

@@ -52,6 +52,7 @@ func (b *Backend) enumerates(s *searcher, c *compiled, tasks []task) bool {
 		}
 	}
 	c.each = each
+	b.indexed--
 	return true
 }
 
@@ -91,10 +92,11 @@ func (c *compiled) isLarge() bool { return len(c.plan.Query.Vertices) > smallPat
 // judgeEach decides whether a plan is enumerated again, after an enumeration reached its limit. tried is its number of
 // steps, counted is the number that counting took in its place. If counting was no cheaper, the limit doubles.
 // Otherwise the plan is counted from now on.
-func (c *compiled) judgeEach(tried, counted uint64) {
+func (b *Backend) judgeEach(c *compiled, tried, counted uint64) {
 	if counted >= tried {
 		c.reprieves++
 		return
 	}
 	c.each = nil
+	b.indexed++
 }

@@ -137,7 +137,7 @@ func (t *totals) runTasks(
 	}
 	tried := result.Steps - before
 	less = t.runCounts(c, req, result)
-	c.judgeEach(tried, result.Steps-before-tried)
+	t.b.judgeEach(c, tried, result.Steps-before-tried)
 	return less
 }
 
