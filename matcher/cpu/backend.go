@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"motifd/dyngraph"
 	"motifd/matcher"
@@ -104,6 +105,8 @@ type Backend struct {
 	firstTurn   uint64         // tests: the constant; 0 as it is
 	limits      space.Limits   // of spaces; changed in tests
 	keepsAll    bool           // tests: no kept space is refused
+	focused     uint64         // tests: steps after which a canonical search pauses; 0 for an estimate
+	focuses     atomic.Int64   // tests: images that were searched by themselves, with rows that were known
 	trials      uint64         // tests: what trial returns; 0 for an estimate
 	eachs       bool           // tests: whatever may be counted match by match is
 	guards      uint64         // tests: what guard returns; 0 for an estimate

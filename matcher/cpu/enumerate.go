@@ -176,7 +176,7 @@ func (e *enumeration) run(ctx context.Context, w *way, allowed *work.Allowance) 
 		adj = b.labelIndex()
 	}
 	keep := e.limit
-	e.capped = viewCut{way: w, which: e.which, layout: e.layout, file: file}
+	e.capped = viewCut{b: b, stop: stop, way: w, which: e.which, layout: e.layout, file: file}
 	if e.limit > 0 {
 		keep++ // one more tells that there are more
 		if e.want == matcher.WantRows {
@@ -295,6 +295,8 @@ func (e *enumeration) progressOf() func(done float64) {
 // viewCut is the cut of a view whose rows are capped.
 type viewCut struct {
 	cut    backtrack.Cap
+	b      *Backend
+	stop   *atomic.Bool
 	way    *way
 	which  dyngraph.Which
 	layout *rowsort.Layout
@@ -307,7 +309,12 @@ func (v *viewCut) Begin() (*rowsort.Layout, *rowsort.File) { return v.layout, v.
 
 // Find implements backtrack.Capped.
 func (v *viewCut) Find(c *backtrack.CanonicalSearch, limit uint64) {
-	c.FromRoots(v.way.canonical(), v.which, limit)
+	if s := v.way.space; s.Rough || s.Bare {
+		c.FromRoots(v.way.canonical(), v.which, limit)
+		return
+	}
+	f := focus{CanonicalSearch: c, b: v.b, which: v.which, limit: limit, stop: v.stop}
+	f.find(v.way.space, 0, 0)
 }
 
 // Tell implements backtrack.Capped.

@@ -29,6 +29,7 @@ func TestSpaceAgainstReference(t *testing.T) {
 		fast := New(Options{Threads: 1 + rng.IntN(3), TempFiles: tempfile.In(t.TempDir())})
 		fast.sumsFirst, fast.oneByOnes, fast.work.ShareEvery = rng.IntN(2) == 0, rng.IntN(4) == 0, 1
 		fast.limits = space.Limits{Round: rng.IntN(2), Reads: rng.IntN(2) * (1 + rng.IntN(20)), Neighbors: rng.IntN(30)}
+		fast.focused = rng.Uint64N(2) * (1 + rng.Uint64N(30))
 		fast.trials, fast.neverBegins = rng.Uint64N(2), rng.IntN(2) == 0
 		fast.shared.Options.CanonicalFirst, fast.shared.Options.ValueOrderLeast = rng.IntN(4) == 0, rng.IntN(2)
 		var planner matcher.Planner = plan.New()

@@ -60,12 +60,15 @@ func (b *Backend) wayIn(s *space.Space, c *compiled, want matcher.Want) *way {
 	}
 	symmetric := want == matcher.WantCount || p.Query.Unit == matcher.Subgraphs
 	w.order = program.Compile(p, order, s, &program.ListKeys{Still: true}, symmetric)
-	w.canonical = func() *program.CanonicalOrder {
-		return program.CompileCanonical(p, s, &matcher.Order{Edge: -1, Steps: []matcher.Step{{}}}, 1)
-	}
+	w.canonical = func() *program.CanonicalOrder { return canonicalIn(s) }
 	w.shared = b.sharedOf(s)
 	w.shared.Jumps = want != matcher.WantCount && !s.Rough // of counts see count
 	return w
+}
+
+// canonicalIn returns the canonical order of a candidate space, which begins with the pattern's first vertex.
+func canonicalIn(s *space.Space) *program.CanonicalOrder {
+	return program.CompileCanonical(s.Narrowed, s, &matcher.Order{Edge: -1, Steps: []matcher.Step{{}}}, 1)
 }
 
 // summingWay returns the way without enumeration; nil where the pattern cannot be counted so, as with conditions

@@ -24,8 +24,11 @@ type CanonicalSearch struct {
 	out    *rowsort.Sorter
 	o      *program.CanonicalOrder
 	most   uint64 // steps after which the search is given up
+	pause  uint64 // steps after which the search along the order at hand pauses
 	left   uint64 // rows still wanted from the order at hand
 	rows   uint64 // found along the order at hand
+	skip   uint64 // the first rows that are left out
+	watch  Pause  // where it pauses
 	// done ends the search along an order, Over the whole search.
 	done, Over bool
 
@@ -101,10 +104,71 @@ func (c *CanonicalSearch) FromRoots(o *program.CanonicalOrder, which dyngraph.Wh
 	}
 }
 
+// Pause tells where a search along an order pauses.
+type Pause struct {
+	Step int               // the step whose images are of interest
+	From dyngraph.VertexID // the least of them that is looked at
+	// Steps is the number of steps after which the search pauses; when it returns, those that it has made.
+	Steps uint64
+	// Skip is the number of rows that are known: the first ones that come are left out.
+	Skip uint64
+	// Paused tells that the search has paused, and Bound that Step had an image then: Image. Rows came, Before of them
+	// before that image.
+	Paused, Bound bool
+	Image         dyngraph.VertexID
+	Rows, Before  uint64
+}
+
+// FromRootsIn is FromRoots in a candidate space, with which the order is compiled, from some roots, ascending, and for
+// at most `most` rows in all searches of c. It may pause.
+func (c *CanonicalSearch) FromRootsIn(f candidates.Source, o *program.CanonicalOrder, which dyngraph.Which,
+	roots []dyngraph.VertexID, most uint64, at *Pause) {
+	se := c.search
+	se.Sign, se.Which = 0, which
+	se.Admission.Attach(se.graph, se.shared.Delta, f)
+	c.known, c.held = nil, 0
+	c.begin(o, most-c.out.Count()+at.Skip)
+	c.skip, c.watch = at.Skip, Pause{Step: at.Step, From: at.From}
+	if c.pause = se.Steps + at.Steps; c.pause < se.Steps {
+		c.pause = ^uint64(0)
+	}
+	view := se.graph.View(which)
+	for _, v := range roots {
+		if !c.step() {
+			break
+		}
+		if view.HasVertex(v) && se.Passes(o.Steps[0].Step, v) && !c.isBefore(0, v) {
+			c.extendRoot(v)
+		}
+	}
+	*at, c.pause, c.skip = c.watch, ^uint64(0), 0
+	at.Rows = c.rows
+}
+
+// IsOver reports whether all rows that are wanted are found, or none is wanted any more.
+func (c *CanonicalSearch) IsOver() bool { return c.done && !c.watch.Paused }
+
 // extendRoot maps the first step to v, and all after it.
 func (c *CanonicalSearch) extendRoot(v dyngraph.VertexID) {
-	if c.search.bind(0, v); c.search.begins() {
+	c.search.bind(0, v)
+	c.note(0, v)
+	if c.search.begins() {
 		c.extend(1)
+	}
+}
+
+// isBefore reports whether the image of a step is before those that are looked at.
+func (c *CanonicalSearch) isBefore(d int, w dyngraph.VertexID) bool {
+	return d == c.watch.Step && w < c.watch.From
+}
+
+// Read counts entries of the graph that the caller has read as steps.
+func (c *CanonicalSearch) Read(n int) { c.stepBy(n) }
+
+// note takes note of the image of a step.
+func (c *CanonicalSearch) note(d int, w dyngraph.VertexID) {
+	if d == c.watch.Step {
+		c.watch.Bound, c.watch.Image, c.watch.Before = true, w, c.rows
 	}
 }
 
@@ -125,8 +189,11 @@ func grown[T any](s []T, n int) []T { return slices.Grow(s, max(0, n-len(s)))[:m
 func (c *CanonicalSearch) step() bool { return c.stepBy(1) }
 
 func (c *CanonicalSearch) stepBy(n int) bool {
-	if !c.search.StepBy(n) || c.search.Steps > c.most {
+	switch {
+	case !c.search.StepBy(n) || c.search.Steps > c.most:
 		c.done, c.Over = true, true
+	case c.search.Steps > c.pause:
+		c.done, c.watch.Paused = true, true
 	}
 	return !c.done
 }
@@ -157,10 +224,14 @@ func (c *CanonicalSearch) extend(d int) (reason uint32) {
 			return 0
 		}
 		w := all[i]
+		if c.isBefore(d, w) {
+			continue
+		}
 		if k := se.Conflict(st.Step, w); k >= 0 {
 			reason |= 1 << k
 			continue
 		}
+		c.note(d, w)
 		if !c.bind(d, w) {
 			return 0
 		}
@@ -288,7 +359,7 @@ func (c *CanonicalSearch) followPath(st *program.CanonicalStep, ends []dyngraph.
 		}
 		for _, v := range from {
 			if to = append(to, c.neighbors(v, &h.BackEdge, h.Test)...); c.done {
-				return to
+				return ends
 			}
 		}
 		if len(from) > 1 {
@@ -382,7 +453,9 @@ func (c *CanonicalSearch) row() bool {
 	if !c.isWithin() || c.search.pairs && c.search.inBoth(c.search.row[:]) {
 		return true
 	}
-	if !c.out.Add(c.search.row[:c.o.Width()]) {
+	if c.skip > 0 {
+		c.skip--
+	} else if !c.out.Add(c.search.row[:c.o.Width()]) {
 		c.done = true // the rows tell the error
 		return false
 	}

@@ -123,7 +123,7 @@ func (c *Cap) try(s *Search, most uint64) *rowsort.Sorter {
 	layout, file := c.of.Begin()
 	out := &rowsort.Sorter{Memory: s.shared.SortMemory, Stop: s.Stop}
 	out.Begin(layout, c.Limit, file)
-	cs := &CanonicalSearch{search: se, out: out, most: most}
+	cs := &CanonicalSearch{search: se, out: out, most: most, pause: ^uint64(0)}
 	c.of.Find(cs, c.Limit)
 	out.Pack()
 	within := se.Spend()

@@ -44,10 +44,7 @@ type candidate struct {
 // generate sets the bits that semi-joins begin with, and what is dirty.
 func (m *maker) generate(of *Signatures) bool {
 	n, size := len(m.plan.Query.Vertices), int(m.g.IDBound())
-	if len(m.room) < size {
-		m.room, m.isDirty = make([]uint64, size), make([]uint64, (size+63)/64)
-	}
-	m.bits = m.room[:size]
+	m.begin(size)
 	for len(m.lists) < n {
 		m.lists = append(m.lists, nil)
 	}
@@ -111,15 +108,9 @@ func (g *generator) end() bool {
 			continue
 		}
 		kept = append(kept, v)
-		for i := range m.kinds {
-			if k := &m.kinds[i]; k.wants&x != 0 {
-				for _, d := range k.dirs {
-					m.Round += m.g.Degree(v, d)
-				}
-			}
-		}
 	}
 	m.vertices = kept
+	m.Round = m.round()
 	m.dirty = append(m.dirty, kept...)
 	return true
 }

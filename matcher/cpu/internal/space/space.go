@@ -210,6 +210,28 @@ func (s *Space) Refine(stop func() bool) *Space {
 	return m.refine()
 }
 
+// begin makes room for the bits of data vertices with ids below a bound.
+func (m *maker) begin(bound int) {
+	if len(m.room) < bound {
+		m.room, m.isDirty = make([]uint64, bound), make([]uint64, (bound+63)/64)
+	}
+	m.bits = m.room[:bound]
+}
+
+// round returns how many entries of the graph a round of semi-joins reads at most.
+func (m *maker) round() (n int) {
+	for _, v := range m.vertices {
+		for i := range m.kinds {
+			if k := &m.kinds[i]; k.wants&m.bits[v] != 0 {
+				for _, d := range k.dirs {
+					n += m.g.Degree(v, d)
+				}
+			}
+		}
+	}
+	return n
+}
+
 // refine makes semi-joins.
 func (m *maker) refine() *Space {
 	m.left = cmp.Or(m.reads, leastReads+rounds*m.Round)
