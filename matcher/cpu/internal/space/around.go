@@ -9,8 +9,8 @@ import (
 
 // Around returns the space of the matches of s in which pattern vertex u is mapped to v: what is reached from there
 // along the pattern, narrowed by semi-joins. Where a search has mapped a vertex, candidates are consistent with that
-// (maintained arc consistency: Sabin and Freuder, 1994). Pattern vertices that must differ from u are not mapped to v. s
-// has bits of its own. It returns nil when stop is true, and how many entries of the graph it has read.
+// (maintained arc consistency: Sabin and Freuder, 1994). Pattern vertices that must differ from u are not mapped to v.
+// s has bits of its own. Around returns nil when stop is true, and how many entries of the graph it has read.
 func (s *Space) Around(u int, v dyngraph.VertexID, stop func() bool) (around *Space, read int) {
 	m, _ := makers.Get().(*maker)
 	if m == nil {
