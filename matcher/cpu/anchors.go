@@ -57,7 +57,10 @@ func (b *Backend) newAnchors(reqs []matcher.Request, use func(request int) bool,
 	if len(b.starts) > maxStarts {
 		b.starts = nil
 	}
-	a := &anchors{b: b, reqs: reqs, rows: rows, leader: leader, round: b.rounds}
+	a := &b.seeks
+	clear(a.orders) // of plans that may be gone
+	*a = anchors{b: b, reqs: reqs, rows: rows, leader: leader, orders: a.orders[:0], round: b.rounds,
+		found: a.found[:0]}
 	for i := range reqs {
 		if !use(i) {
 			continue

@@ -83,6 +83,7 @@ type Backend struct {
 	indexed  int      // how many plans read the index by label; see compiled.readsIndex
 	concerns bool     // whether the staged batch may concern some plan, by its labels
 	rounds   uint64   // of looking for anchors
+	seeks    anchors  // of the last round
 	starts   []start  // room for what is found
 	passed   []uint64 // room for the tests that a net edge may pass
 	// columns numbers the neighbour lists of all plans; fresh tells which of them still hold.

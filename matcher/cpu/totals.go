@@ -286,8 +286,8 @@ type tasksOf struct {
 // worker is one worker at the tasks.
 func (r *tasksRun) worker() {
 	t, b := r.t, r.t.b
-	s, release := r.searcher()
-	defer release()
+	s, own := r.searcher()
+	defer r.release(s, own)
 	s.Silence, s.Ctx = r.silence, t.ctx
 	r.pool.Join(&s.Worker)
 	s.Allowance = r.allowed
@@ -353,14 +353,21 @@ func (r *tasksRun) worker() {
 	}
 }
 
-// searcher returns a searcher for a worker, and what takes it back.
-func (r *tasksRun) searcher() (s *searcher, release func()) {
-	if w := r.way; w != nil {
-		s = w.searcher(r.t.b, &r.t.stop)
-		return s, func() { w.release(r.t.b, s) }
+// searcher returns a searcher for a worker, and whether it is the caller's own one. It ends with release.
+func (r *tasksRun) searcher() (s *searcher, own bool) {
+	if r.way != nil {
+		return r.way.searcher(r.t.b, &r.t.stop), false
 	}
-	s, own := r.t.search(r.want)
-	return s, func() { r.t.done(s, own) }
+	return r.t.search(r.want)
+}
+
+// release takes back what searcher returned.
+func (r *tasksRun) release(s *searcher, own bool) {
+	if r.way != nil {
+		r.way.release(r.t.b, s)
+		return
+	}
+	r.t.done(s, own)
 }
 
 // inUnits returns a count, of embeddings or of subgraphs, as the query wants it. Automorphisms act freely on
