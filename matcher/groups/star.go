@@ -59,23 +59,6 @@ func starTime(ts property.Value) (int64, error) {
 	return ts.Whole(), checkNear(ts)
 }
 
-// stage enters a changed edge into the list, if there is one.
-func (st *starState) stage(s *search, n *dyngraph.NetEdge, other uint32) error {
-	if st.edges == nil {
-		return nil
-	}
-	ts, err := starTime(s.view.Value(n.Edge, property.TS))
-	if err != nil {
-		return err
-	}
-	if n.Sign == dyngraph.Inserted {
-		st.edges.enter(entry{ts: ts, edge: uint32(n.Edge), other: other})
-	} else if place, ok := st.edges.find(ts, uint32(n.Edge)); ok {
-		st.edges.leave(place)
-	}
-	return nil
-}
-
 // listed has a group list what a view has; see batch.listed.
 func (st *starState) listed(b *batch, g *group, which dyngraph.Which) {
 	if st.edges != nil {
@@ -97,6 +80,7 @@ func (b *batch) star(hub uint32, changes []hubChange, o *outcome) error {
 	next := st.clone()
 	var orders [2]group // by which view
 	touched := make(map[uint32]struct{})
+	var listed [2][]entry // by which view
 	for _, c := range changes {
 		n := &b.delta.Net[c.order]
 		which, sign := dyngraph.New, int64(1)
@@ -108,11 +92,19 @@ func (b *batch) star(hub uint32, changes []hubChange, o *outcome) error {
 			continue
 		}
 		next.add(s, sign)
-		if err := st.stage(s, n, s.vertices[h.member.other]); err != nil {
-			return err
+		if st.edges != nil {
+			ts, err := starTime(s.view.Value(n.Edge, property.TS))
+			if err != nil {
+				return err
+			}
+			e := entry{ts: ts, edge: uint32(n.Edge), other: s.vertices[h.member.other]}
+			listed[which] = append(listed[which], e)
 		}
 		orders[which].note(c.order)
 		touched[s.vertices[h.member.other]] = struct{}{}
+	}
+	if st.edges != nil {
+		st.edges.stage(listed[dyngraph.New], listed[dyngraph.Old])
 	}
 	for other := range touched {
 		for which, by := range []uint64{^uint64(0), 1} { // less what was, and what is

@@ -12,7 +12,7 @@ type timeList struct {
 	entries []entry
 	first   int64   // place of entries[0]
 	dead    int     // entries that are gone, but for those at the front
-	changed []int64 // places that the staged batch changes
+	changed []int64 // places that the staged batch changes, ascending
 }
 
 // entry is a version of an edge.
@@ -58,44 +58,41 @@ func (l *timeList) from(ts int64) int64 {
 	return l.first + int64(sort.Search(n, func(i int) bool { return l.entries[i].ts >= ts }))
 }
 
-// insert adds an entry, and returns its place; last tells that it is the last one.
-func (l *timeList) insert(e entry) (place int64, last bool) {
+// stage takes note of what the staged batch inserts and deletes, and reports whether all that it inserts is behind what
+// was there. changed is ascending then.
+func (l *timeList) stage(inserted, deleted []entry) (behind bool) {
+	slices.SortFunc(inserted, func(a, b entry) int { return a.compare(&b) })
 	n := len(l.entries)
-	if n == 0 || l.entries[n-1].compare(&e) <= 0 {
-		l.entries = append(l.entries, e)
-		return l.end() - 1, true
+	behind = n == 0 || len(inserted) == 0 || l.entries[n-1].compare(&inserted[0]) <= 0
+	l.entries = slices.Grow(l.entries, len(inserted))[:n+len(inserted)]
+	for i, j, k := n-1, len(inserted)-1, len(l.entries)-1; j >= 0; k-- {
+		if i >= 0 && l.entries[i].compare(&inserted[j]) > 0 {
+			l.entries[k] = l.entries[i]
+			i--
+			continue
+		}
+		l.entries[k] = inserted[j]
+		l.entries[k].state = inNew
+		l.changed = append(l.changed, l.first+int64(k))
+		j--
 	}
-	i := sort.Search(n, func(i int) bool { return l.entries[i].compare(&e) > 0 })
-	l.entries = slices.Insert(l.entries, i, e)
-	return l.first + int64(i), false
-}
-
-// enter adds an entry that the staged batch inserts, and reports whether it is the last one.
-func (l *timeList) enter(e entry) (last bool) {
-	e.state = inNew
-	place, last := l.insert(e)
-	if !last {
-		for i, p := range l.changed {
-			if p >= place {
-				l.changed[i]++
-			}
+	for i := range deleted {
+		if place, ok := l.find(&deleted[i]); ok {
+			l.at(place).state = inOld
+			l.changed = append(l.changed, place)
 		}
 	}
-	l.changed = append(l.changed, place)
-	return last
-}
-
-// leave notes that the staged batch deletes an entry.
-func (l *timeList) leave(place int64) {
-	l.at(place).state = inOld
-	l.changed = append(l.changed, place)
+	slices.Sort(l.changed)
+	return behind
 }
 
 // find returns the place of an edge's version that is there, and whether there is one.
-func (l *timeList) find(ts int64, edge uint32) (int64, bool) {
-	for place := l.from(ts); place < l.end() && l.at(place).ts == ts; place++ {
-		if e := l.at(place); e.edge == edge && e.state == inBoth {
-			return place, true
+func (l *timeList) find(e *entry) (int64, bool) {
+	n := len(l.entries)
+	i := sort.Search(n, func(i int) bool { return l.entries[i].compare(e) >= 0 })
+	for ; i < n && l.entries[i].compare(e) == 0; i++ {
+		if l.entries[i].state == inBoth {
+			return l.first + int64(i), true
 		}
 	}
 	return 0, false

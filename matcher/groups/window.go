@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 
 	"motifd/dyngraph"
 	"motifd/dyngraph/property"
@@ -46,19 +47,12 @@ func (b *batch) newWindow(hub uint32, which dyngraph.Which) (*windowState, error
 	return w, err
 }
 
-// memberChange is a member that the staged batch inserts or deletes.
-type memberChange struct {
-	ts    int64
-	order uint32
-	which int // the view that has it
-}
-
 // windowBatch counts the pivots of one hub that a batch concerns.
 type windowBatch struct {
 	*batch
 	hub     uint32
 	w       *windowState
-	changes []memberChange
+	changes [2]memberChanges // by view
 	sweep   [2]*cursor
 	paired  map[int64]bool // places of both versions of pivots that the batch replaces
 }
@@ -73,10 +67,8 @@ func (b *batch) window(hub uint32, changes []hubChange, o *outcome) error {
 		return err
 	}
 	wb := &windowBatch{batch: b, hub: hub, w: kept.window}
-	for _, c := range changes {
-		if err := wb.stage(c); err != nil {
-			return err
-		}
+	if err := wb.stage(changes); err != nil {
+		return err
 	}
 	if err := wb.replaced(o); err != nil {
 		return err
@@ -84,41 +76,45 @@ func (b *batch) window(hub uint32, changes []hubChange, o *outcome) error {
 	return wb.eachPivot(func(place int64) (int64, error) { return wb.pivot(place, o) })
 }
 
-// stage enters a changed edge into its list.
-func (b *windowBatch) stage(c hubChange) error {
-	n, w := &b.delta.Net[c.order], b.w
-	which := dyngraph.New
-	if n.Sign == dyngraph.Deleted {
-		which = dyngraph.Old
-	}
-	s := b.views[which]
-	if !s.bindSpoke(c.role, n.Edge) {
-		return nil
-	}
-	ts := s.view.Value(n.Edge, property.TS)
-	if err := checkNear(ts); err != nil || ts.IsNull() {
-		return err
-	}
-	member := c.role == &b.x.shape.member
-	l := &w.pivots
-	if member {
-		l = &w.members
-		b.changes = append(b.changes, memberChange{ts.Whole(), c.order, int(which)})
-	}
-	if which == dyngraph.Old {
-		place, ok := l.find(ts.Whole(), uint32(n.Edge))
-		if !ok {
-			return nil // cannot be: the old graph has it
+// stage enters the changed edges into their lists.
+func (b *windowBatch) stage(changes []hubChange) error {
+	var members, pivots [2][]entry // by view
+	for _, c := range changes {
+		n, which, of := &b.delta.Net[c.order], dyngraph.New, &pivots
+		if n.Sign == dyngraph.Deleted {
+			which = dyngraph.Old
 		}
-		if member && w.last != nil && w.last.lo <= place && place < w.last.hi {
-			w.last.take(b.views[dyngraph.Old], b.batch, b.hub, l.at(place), -1)
+		s := b.views[which]
+		if !s.bindSpoke(c.role, n.Edge) {
+			continue
 		}
-		l.leave(place)
-		return nil
+		ts := s.view.Value(n.Edge, property.TS)
+		if err := checkNear(ts); err != nil {
+			return err
+		}
+		if ts.IsNull() {
+			continue
+		}
+		if c.role == &b.x.shape.member {
+			of = &members
+			b.changes[which].add(ts.Whole(), c.order)
+		}
+		e := entry{ts: ts.Whole(), edge: uint32(n.Edge), other: s.vertices[c.role.other]}
+		of[which] = append(of[which], e)
 	}
-	other := s.vertices[c.role.other]
-	if !l.enter(entry{ts: ts.Whole(), edge: uint32(n.Edge), other: other}) && member {
+	for which := range b.changes {
+		b.changes[which].end()
+	}
+	w := b.w
+	w.pivots.stage(pivots[dyngraph.New], pivots[dyngraph.Old])
+	if !w.members.stage(members[dyngraph.New], members[dyngraph.Old]) {
 		w.last = nil
+	}
+	for _, place := range w.members.changed {
+		e, last := w.members.at(place), w.last
+		if e.state == inOld && last != nil && last.lo <= place && place < last.hi {
+			last.take(b.views[dyngraph.Old], b.batch, b.hub, e, -1)
+		}
 	}
 	return nil
 }
@@ -196,13 +192,15 @@ func (b *windowBatch) eachPivot(f func(place int64) (int64, error)) error {
 	for _, place := range b.w.pivots.changed {
 		spans = append(spans, span{place, place + 1})
 	}
-	for _, c := range b.changes {
-		from, to := b.x.shape.pivotsOf(c.ts)
-		end := l.end()
-		if to != math.MaxInt64 {
-			end = l.from(to + 1)
+	for which := range b.changes {
+		for _, c := range b.changes[which].all {
+			from, to := b.x.shape.pivotsOf(c.ts)
+			end := l.end()
+			if to != math.MaxInt64 {
+				end = l.from(to + 1)
+			}
+			spans = append(spans, span{l.from(from), end})
 		}
-		spans = append(spans, span{l.from(from), end})
 	}
 	slices.SortFunc(spans, func(x, y span) int { return cmp.Compare(x.from, y.from) })
 	next := int64(math.MinInt64)
@@ -265,19 +263,17 @@ func (b *windowBatch) pivot(place int64, o *outcome) (int64, error) {
 
 // within reports whether a pivot's window has a changed member that a view has.
 func (b *windowBatch) within(which int, pivot int64) bool {
-	from, to := b.x.shape.bounds(pivot)
-	return slices.ContainsFunc(b.changes, func(c memberChange) bool {
-		return c.which == which && from <= c.ts && c.ts <= to
-	})
+	from, to := b.changes[which].between(b.x.shape.bounds(pivot))
+	return from < to
 }
 
 // noteMembers notes the changed members of a pivot's window in a view.
 func (b *windowBatch) noteMembers(g *group, which int, pivot int64) {
-	from, to := b.x.shape.bounds(pivot)
-	for _, c := range b.changes {
-		if c.which == which && from <= c.ts && c.ts <= to {
-			g.note(c.order)
-		}
+	changes := &b.changes[which]
+	if from, to := changes.between(b.x.shape.bounds(pivot)); from < to {
+		orders := changes.orders(from, to)
+		g.note(orders.least)
+		g.note(orders.most)
 	}
 }
 
@@ -339,19 +335,17 @@ func (b *windowBatch) skip(place int64) int64 {
 // beforeChanged returns the place to, or an earlier one behind place: that of the first pivot in between that the batch
 // changes, or whose window has a member that it inserts.
 func (b *windowBatch) beforeChanged(place, to int64) int64 {
-	for _, c := range b.changes {
-		if c.which != 1 {
-			continue
-		}
+	pivots := &b.w.pivots
+	first := func(c memberChange) int64 {
 		from, _ := b.x.shape.pivotsOf(c.ts)
-		if first := b.w.pivots.from(from); first > place {
-			to = min(to, first)
-		}
+		return pivots.from(from)
 	}
-	for _, p := range b.w.pivots.changed {
-		if p > place {
-			to = min(to, p)
-		}
+	inserted := b.changes[dyngraph.New].all
+	if i := sort.Search(len(inserted), func(i int) bool { return first(inserted[i]) > place }); i < len(inserted) {
+		to = min(to, first(inserted[i]))
+	}
+	if i, _ := slices.BinarySearch(pivots.changed, place+1); i < len(pivots.changed) {
+		to = min(to, pivots.changed[i])
 	}
 	return max(place+1, to)
 }
