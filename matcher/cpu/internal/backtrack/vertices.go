@@ -107,14 +107,23 @@ func (s *Search) countLast(st *program.Step, nbr []dyngraph.VertexID) bool {
 	if !s.StepBy(len(nbr)) {
 		return false
 	}
-	n, taken := len(nbr), s.taken(st.MustDiffer)
+	s.Found += uint64(s.countFree(st, nbr) * len(s.order.Forms))
+	return true
+}
+
+// countFree returns how many candidates of a step are free.
+func (s *Search) countFree(st *program.Step, nbr []dyngraph.VertexID) int {
+	n := len(nbr)
+	if len(st.MustDiffer) == 0 {
+		return n
+	}
+	taken := s.taken(st.MustDiffer)
 	for _, w := range nbr {
 		if taken>>(w%64)&1 != 0 && s.IsImage(st.MustDiffer, w) {
 			n--
 		}
 	}
-	s.Found += uint64(n * len(s.order.Forms))
-	return true
+	return n
 }
 
 // taken returns the last bits of the images of some steps: those of most other vertices are not among them.
@@ -150,16 +159,23 @@ func (s *Search) countLastTwo(st, last *program.Step, nbr []dyngraph.VertexID) b
 	}
 	s.less = less
 	from, to := s.between(less, f.nbr, 0, len(f.nbr))
-	free, taken := s.free[:0], s.taken(last.MustDiffer)
-	for _, w := range f.nbr[from:to] {
-		if taken>>(w%64)&1 == 0 || !s.IsImage(last.MustDiffer, w) {
-			free = append(free, w)
+	free, differ := f.nbr[from:to], slices.Contains(last.MustDiffer, d)
+	if n := len(last.MustDiffer); n > 1 || n == 1 && !differ {
+		taken, room := s.taken(last.MustDiffer), s.free[:0]
+		for _, w := range free {
+			if taken>>(w%64)&1 == 0 || !s.IsImage(last.MustDiffer, w) {
+				room = append(room, w)
+			}
 		}
+		free, s.free = room, room
 	}
-	s.free = free
-	differ := above || below || slices.Contains(last.MustDiffer, d)
-	pairs, at, mapped := 0, 0, 0
-	taken = s.taken(st.MustDiffer)
+	if !differ && !above && !below {
+		mapped := s.countFree(st, nbr)
+		s.mapped(d, mapped)
+		s.Found += uint64(mapped * len(free) * len(s.order.Forms))
+		return true
+	}
+	pairs, at, mapped, taken := 0, 0, 0, s.taken(st.MustDiffer)
 	for _, w := range nbr {
 		if taken>>(w%64)&1 != 0 && s.IsImage(st.MustDiffer, w) {
 			continue
