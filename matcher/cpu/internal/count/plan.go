@@ -194,7 +194,13 @@ func togetherOf(p *matcher.Plan) []uint32 {
 }
 
 // Effort returns how many edges the quotients of a pattern have, about, which NewPlan makes.
-func Effort(p *matcher.Plan) int { return len(p.Query.Edges) * len(partitions(togetherOf(p))) }
+func Effort(p *matcher.Plan) int {
+	n := eachPartition(togetherOf(p), func(partition) {})
+	if n > maxQuotients { // there is one then, the pattern itself
+		n = 1
+	}
+	return n * len(p.Query.Edges)
+}
 
 // identity returns the pattern itself.
 func (s *Plan) identity() *Quotient {

@@ -33,41 +33,42 @@ type partition struct {
 
 // partitions returns all ways to put vertices that may have the same image into blocks, from fine to coarse; none if
 // there are more than maxQuotients. together[v] are the vertices that v may coincide with.
-func partitions(together []uint32) []partition {
-	n := len(together)
-	var all []partition
-	members := make([]uint32, n)
-	of := make([]int, n)
-	var place func(v int) bool
-	place = func(v int) bool {
-		if v == n {
-			if len(all) == maxQuotients {
-				return false
-			}
-			all = append(all, partition{append([]int(nil), of...), append([]uint32(nil), members...)})
-			return true
-		}
-		of[v], members[v] = v, 1<<v
-		if !place(v + 1) {
-			return false
-		}
-		members[v] = 0
-		for b := range v {
-			if members[b] != 0 && members[b]&^together[v] == 0 {
-				members[b] |= 1 << v
-				of[v] = b
-				if !place(v + 1) {
-					return false
-				}
-				members[b] &^= 1 << v
-			}
-		}
-		return true
-	}
-	if !place(0) {
+func partitions(together []uint32) (all []partition) {
+	n := eachPartition(together, func(p partition) {
+		all = append(all, partition{slices.Clone(p.blockOf), slices.Clone(p.members)})
+	})
+	if n > maxQuotients {
 		return nil
 	}
 	return all
+}
+
+// eachPartition calls f with the partitions of vertices into blocks of such as may have the same image, from fine to
+// coarse, up to maxQuotients of them. It returns how many there are, or one more than that.
+func eachPartition(together []uint32, f func(partition)) (found int) {
+	n := len(together)
+	p := partition{make([]int, n), make([]uint32, n)}
+	var place func(v int)
+	place = func(v int) {
+		if v == n {
+			if found++; found <= maxQuotients {
+				f(p)
+			}
+			return
+		}
+		p.blockOf[v], p.members[v] = v, 1<<v
+		place(v + 1)
+		p.members[v] = 0
+		for b := 0; b < v && found <= maxQuotients; b++ {
+			if m := p.members[b]; m != 0 && m&^together[v] == 0 {
+				p.blockOf[v], p.members[b] = b, m|1<<v
+				place(v + 1)
+				p.members[b] = m
+			}
+		}
+	}
+	place(0)
+	return found
 }
 
 // refines reports whether every block of q lies in a block of p.
