@@ -210,6 +210,7 @@ func (b *Backend) Load(g *dyngraph.Graph) error {
 	b.g, b.shared.Graph, b.delta, b.shared.Delta = g, g, nil, nil
 	b.filter.Load(g)
 	b.plans, b.columns, b.anchors = map[*matcher.Plan]*compiled{}, new(program.ListKeys), matcher.Anchors[anchorOrder]{}
+	b.listed = nil
 	b.index, b.wildcards = nil, nil
 	b.signatures, b.outlook = space.Signatures{}, good
 	b.changes, b.kept = space.Changes{}, 0
@@ -271,19 +272,25 @@ func (b *Backend) compile(plans []*matcher.Plan) (made []*compiled) {
 		b.plans[p] = c
 		made = append(made, c)
 	}
+	known := b.listed != nil && before == b.filter.Generation()
+	b.listed = append(b.listed[:0:0], plans...)
+	ofBatches := func(c *compiled) bool { return c.plan.ForBatches() }
+	gone := false
+	for p, c := range was {
+		gone = gone || b.plans[p] != c && ofBatches(c)
+	}
+	if known && !gone && !slices.ContainsFunc(made, ofBatches) {
+		return made // plans for whole graphs came and went: batches are searched as before
+	}
 	if len(made) > 0 {
 		b.forget() // the caches refer to list keys
 	}
-	for p, c := range was {
-		if b.plans[p] != c {
-			b.idle = nil // they hold components of its counting plan
-			break
-		}
+	if gone {
+		b.idle = nil // they hold components of its counting plan
 	}
 	b.findLengths(plans)
 	b.retainViews()
 	b.prepareWildcards()
-	b.listed = append(b.listed[:0:0], plans...)
 	live := slices.DeleteFunc(slices.Clone(plans), b.filter.Dormant)
 	b.prepared++
 	b.anchors.Set(live, func(i, order int) anchorOrder { return newAnchorOrder(b.plans[live[i]], order) })
