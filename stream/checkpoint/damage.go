@@ -43,6 +43,15 @@ func complete(fs vfs.FS, dir string) (bool, error) {
 	return false, damaged("%s: there is a file %s, but none whose name begins with marker.manifest", dir, content)
 }
 
+// tables returns the names of the tables in the directory.
+func (d *database) tables() (of []string, err error) {
+	names, err := d.fs.List(d.dir)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint: %w", err)
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasSuffix(name, ".sst") }), nil
+}
+
 // onlyOurs checks that a directory without a checkpoint holds nothing but what an unfinished start left there, so that
 // a new checkpoint neither mixes with the files of others nor takes them from their users. Hidden files and lost+found
 // belong to the file system.

@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -110,7 +111,9 @@ func TestDamagedFiles(t *testing.T) {
 			}
 		}
 		try("removed", func(fs *vfs.MemFS) { require.NoError(t, fs.Remove(path)) })
-		try("cut", func(fs *vfs.MemFS) { replace(t, fs, path, text[:len(text)/2]) })
+		for to := len(text) / 2; to < len(text); to += max(len(text)/80, 1) {
+			try(fmt.Sprintf("cut to %d of %d", to, len(text)), func(fs *vfs.MemFS) { replace(t, fs, path, text[:to]) })
+		}
 		for at := 0; at < len(text); at += max(len(text)/40, 1) {
 			try("flipped", func(fs *vfs.MemFS) {
 				c := slices.Clone(text)
@@ -139,4 +142,54 @@ func tablesOf(t *testing.T, fs vfs.FS) (out []string) {
 		}
 	}
 	return out
+}
+
+// TestCutManifest cuts the manifest that has the only table. To Pebble that looks as if a crash had kept it from being
+// written; it would begin with an empty database and remove the table.
+func TestCutManifest(t *testing.T) {
+	h := newHistory(newRand(22), 1, true)
+	id := func(fs vfs.FS, readOnly bool) (string, error) {
+		opt := testOptions(h, fs)
+		opt.ReadOnly = readOnly
+		s, err := Open(testDir, opt)
+		if err != nil {
+			return "", err
+		}
+		id := s.streamID
+		return id, s.Close()
+	}
+	sound := vfs.NewMem()
+	_, err := id(sound, false)
+	require.NoError(t, err)
+	want, err := id(sound, false) // moves what is in the log into a table
+	require.NoError(t, err)
+	tables, refused := tablesOf(t, sound), 0
+	require.Len(t, tables, 1)
+	names, err := sound.List(testDir)
+	require.NoError(t, err)
+	for _, name := range names {
+		path := sound.PathJoin(testDir, name)
+		text := contentOf(t, sound, path)
+		for to := range text {
+			if !strings.HasPrefix(name, "MANIFEST-") {
+				break
+			}
+			fs := vfs.NewMem()
+			ok, err := vfs.Clone(sound, fs, testDir, testDir)
+			require.NoError(t, err)
+			require.True(t, ok)
+			replace(t, fs, path, text[:to])
+			for _, readOnly := range []bool{true, false, false} {
+				got, err := id(fs, readOnly)
+				if err == nil {
+					require.Equal(t, want, got, "%s cut to %d bytes", name, to)
+					continue
+				}
+				require.ErrorIs(t, err, ErrDamaged, "%s cut to %d bytes", name, to)
+				require.Equal(t, tables, tablesOf(t, fs))
+				refused++
+			}
+		}
+	}
+	require.Positive(t, refused)
 }

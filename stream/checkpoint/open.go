@@ -101,13 +101,36 @@ func openDatabase(dir string, o Options) (*database, error) {
 		return nil, fmt.Errorf("%s: %w", dir, ErrNone)
 	}
 	if !o.ReadOnly {
-		if !there {
-			if err := onlyOurs(fs, dir); err != nil {
-				return nil, err
-			}
+		if there {
+			err = d.look(o)
+		} else {
+			err = onlyOurs(fs, dir)
+		}
+		if err != nil {
+			return nil, err
 		}
 		d.fs.closeToOthers(dir)
 	}
+	if err := d.open(o, there); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// look opens a database that is there without changing it, and reports damage that Pebble takes for something else: a
+// manifest without its end looks as if a crash had kept it from being written, and what it does not name is removed.
+func (d *database) look(o Options) error {
+	o.ReadOnly = true
+	if err := d.open(o, true); err != nil {
+		return err
+	}
+	_, err := d.checkFormat()
+	return errors.Join(err, d.DB.Close())
+}
+
+// open opens the database; there tells that a database is there.
+func (d *database) open(o Options, there bool) error {
+	dir := d.dir
 	opt := pebbleOptions(d.fs, d.fault)
 	opt.ReadOnly = o.ReadOnly
 	opt.ErrorIfNotExists = o.ReadOnly || o.existing
@@ -119,7 +142,7 @@ func openDatabase(dir string, o Options) (*database, error) {
 	db, err := pebble.Open(dir, opt)
 	switch {
 	case d.fs.locked:
-		return nil, fmt.Errorf("checkpoint %s: %w: another motifd runs on it, or a command reads it; stop that one, "+
+		return fmt.Errorf("checkpoint %s: %w: another motifd runs on it, or a command reads it; stop that one, "+
 			"or wait "+
 			"for its end (fuser -v %s names it); deleting the file LOCK does not help", dir, stream.ErrLocked, dir)
 	case d.fault.tripped(): // whatever else went wrong follows from it
@@ -130,12 +153,12 @@ func openDatabase(dir string, o Options) (*database, error) {
 	}
 	switch {
 	case err != nil && !there: // nothing is there that could be damaged
-		return nil, fmt.Errorf("checkpoint %s: %w", dir, err)
+		return fmt.Errorf("checkpoint %s: %w", dir, err)
 	case err != nil:
-		return nil, unreadable(dir, err)
+		return unreadable(dir, err)
 	}
 	d.DB = db
-	return d, nil
+	return nil
 }
 
 // formatMajorVersion is the format of Pebble's own files, the newest of v2.1.7. Opening a database raises its version
@@ -204,6 +227,14 @@ func (d *database) checkFormat() (found bool, err error) {
 		empty := !it.First()
 		if err := it.Close(); err != nil {
 			return false, err
+		}
+		tables, err := d.tables()
+		if err != nil {
+			return false, err
+		}
+		if empty && len(tables) > 0 {
+			return false, damaged("%s: there is a file %s, and the newest file whose name begins with MANIFEST does not "+
+				"name it", d.dir, tables[0])
 		}
 		if !empty {
 			return false, fmt.Errorf("%s: %w: the database in it was not written by motifd; choose another directory",
