@@ -233,8 +233,7 @@ func (d *database) checkFormat() (found bool, err error) {
 			return false, err
 		}
 		if empty && len(tables) > 0 {
-			return false, damaged("%s: there is a file %s, and the newest file whose name begins with MANIFEST does not "+
-				"name it", d.dir, tables[0])
+			return false, damaged("%s: there is a file %s, and the newest MANIFEST does not name it", d.dir, tables[0])
 		}
 		if !empty {
 			return false, fmt.Errorf("%s: %w: the database in it was not written by motifd; choose another directory",
