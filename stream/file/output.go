@@ -19,6 +19,7 @@ type output struct {
 	sync bool
 
 	f       *os.File // nil for standard output and None
+	own     os.FileInfo
 	w       *bufio.Writer
 	pipe    *pipe // below w, nil for a regular file
 	length  int64 // of the file, with what is in the buffer
@@ -65,7 +66,7 @@ func (o *output) open(out io.Writer, buffer int) error {
 	}
 	info, err := f.Stat()
 	if err == nil && info.Mode().IsRegular() {
-		o.regular = true
+		o.regular, o.own = true, info
 		o.length = info.Size()
 		err = lock(f)
 	}
@@ -82,6 +83,18 @@ func (o *output) open(out io.Writer, buffer int) error {
 	}
 	o.f, o.w = f, bufio.NewWriterSize(w, buffer)
 	return nil
+}
+
+// inPlace refuses a file that is not under its name any more: what is written to it would be lost or misplaced.
+func (o *output) inPlace() error {
+	if !o.regular {
+		return nil
+	}
+	if info, err := os.Stat(o.path); err == nil && os.SameFile(info, o.own) {
+		return nil
+	}
+	return o.wrap(fmt.Errorf("%w: it was renamed or removed while motifd was writing to it; put it back, and the next "+
+		"start goes on where this one stopped", stream.ErrOutputDamaged))
 }
 
 // atLeast refuses a file that is shorter than what was published to it.

@@ -255,6 +255,11 @@ func (s *Sink) Begin(_ context.Context, batch uint64) error {
 	if err := s.ready(); err != nil {
 		return err
 	}
+	for _, o := range s.outputs() {
+		if err := o.inPlace(); err != nil {
+			return fmt.Errorf("file output: %w", err)
+		}
+	}
 	if err := s.progress.begin(s.stream, batch, s.digest); err != nil {
 		return fmt.Errorf("file output: %w", err)
 	}

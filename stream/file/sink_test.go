@@ -136,6 +136,27 @@ func TestSyncedOutput(t *testing.T) {
 	require.Len(t, lines(t, opt.Output), 1, "as it was")
 }
 
+// TestAnOutputIsNotRotated: no batch goes to a file that is not under its name any more.
+func TestAnOutputIsNotRotated(t *testing.T) {
+	opt := SinkOptions{Output: filepath.Join(t.TempDir(), "out")}
+	s := newSink(t, opt)
+	open(t, s, 0, nil, true)
+	m := publish(t, s, `{"a":1}`)
+	require.NoError(t, os.Rename(opt.Output, opt.Output+".1"))
+	require.ErrorIs(t, s.Begin(t.Context(), 2), stream.ErrOutputDamaged)
+	require.NoError(t, os.WriteFile(opt.Output, nil, 0o644))
+	require.ErrorIs(t, s.Begin(t.Context(), 2), stream.ErrOutputDamaged)
+	require.NoError(t, s.Close())
+	require.Len(t, lines(t, opt.Output+".1"), 1)
+
+	require.NoError(t, os.Rename(opt.Output+".1", opt.Output))
+	s = newSink(t, opt)
+	open(t, s, 1, m, false)
+	publish(t, s, `{"a":2}`)
+	require.NoError(t, s.Close())
+	require.Len(t, lines(t, opt.Output), 2)
+}
+
 func TestStdoutCannotGoBack(t *testing.T) {
 	var out bytes.Buffer
 	s := newSink(t, SinkOptions{Output: Stdout, Out: &out})
