@@ -452,7 +452,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		if len(errs) == 0 {
 			c.inherit()
-			_ = c.validate(func(string) (string, bool) { return "", false }, true)
+			_ = c.validate(&LoadOptions{GPU: true})
 		}
 	})
 }

@@ -16,6 +16,9 @@ type LoadOptions struct {
 	Set     []string // PATH=VALUE, from the command line
 	// GPU tells that the program has the GPU backend; engine.backend: cuda is refused otherwise.
 	GPU bool
+	// Elsewhere tells that the configuration is for another machine: data, output folders and secrets that it names
+	// need not be here.
+	Elsewhere bool
 }
 
 // NoGPU tells a user of a program without the GPU backend which one has it.
@@ -46,7 +49,7 @@ func Load(opt LoadOptions) (*Config, error) {
 		return nil, errs // validating what was not understood would repeat it
 	}
 	c.inherit()
-	if err := c.validate(lookup(opt.Environ), opt.GPU); err != nil {
+	if err := c.validate(&opt); err != nil {
 		return nil, err
 	}
 	return c, nil

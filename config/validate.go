@@ -20,6 +20,8 @@ type validator struct {
 	getenv func(string) (string, bool)
 	gpu    bool // the program has the GPU backend
 	errs   Errors
+	// elsewhere is LoadOptions.Elsewhere.
+	elsewhere bool
 }
 
 func (v *validator) fail(path, format string, args ...any) {
@@ -39,6 +41,9 @@ func (v *validator) positive(path string, value int64) {
 }
 
 func (v *validator) secret(path string, s *Secret) {
+	if v.elsewhere {
+		return
+	}
 	if err := s.resolve(v.c.src, path, v.getenv); err != nil {
 		v.fail(path, "%v", err)
 	}
@@ -46,8 +51,8 @@ func (v *validator) secret(path string, s *Secret) {
 }
 
 // validate checks everything that can be checked without starting anything.
-func (c *Config) validate(getenv func(string) (string, bool), gpu bool) error {
-	v := &validator{c: c, getenv: getenv, gpu: gpu}
+func (c *Config) validate(opt *LoadOptions) error {
+	v := &validator{c: c, getenv: lookup(opt.Environ), gpu: opt.GPU, elsewhere: opt.Elsewhere}
 	v.graph()
 	v.input()
 	v.batch()
@@ -197,7 +202,9 @@ func (v *validator) detectFormat(in *Input) {
 		return
 	}
 	if _, err := os.Stat(path); err != nil {
-		v.fail("input.file.path", "%v", err)
+		if !v.elsewhere {
+			v.fail("input.file.path", "%v", err)
+		}
 		return
 	}
 	f, err := FormatOf(path)
@@ -370,7 +377,7 @@ func (v *validator) engine() {
 	} else if l.BatchTime < 0 {
 		v.fail("engine.limits.batch_time", "is %v; it is a duration like 5m, or 0 for no limit", l.BatchTime)
 	}
-	if e.SpillDir != "" {
+	if e.SpillDir != "" && !v.elsewhere {
 		if info, err := os.Stat(e.SpillDir); err != nil || !info.IsDir() {
 			v.fail("engine.spill_dir", "%s is not a directory; create it first", e.SpillDir)
 		}

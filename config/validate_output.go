@@ -94,7 +94,7 @@ func (v *validator) fileOutput(f *FileOutput) {
 	}
 	// Told here: outputs are opened when the initial graph is loaded, and a checkpoint with a graph keeps their names.
 	for _, n := range names {
-		if n.name == "" || n.name == file.None || n.name == file.Stdout {
+		if n.name == "" || n.name == file.None || n.name == file.Stdout || v.elsewhere {
 			continue
 		}
 		if info, err := os.Stat(filepath.Dir(n.name)); err != nil || !info.IsDir() {

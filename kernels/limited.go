@@ -8,7 +8,7 @@ import (
 )
 
 // errLimit says why a limited device allocates no more.
-var errLimit = errors.New("it is all that may be used")
+var errLimit = errors.New("it is all that may be used; set engine.device_memory or --device-memory higher")
 
 // Limited returns the device with less memory: allocations beyond a number of bytes fail with a *MemoryError, and Info
 // tells of no more. What the driver needs for itself is not counted. 0, and more than there is, is no limit.

@@ -431,7 +431,7 @@ func (e *Engine) Step(ctx context.Context, b *Batch, emit func(*Event) error,
 		err = s.updates()
 	}
 	if err = s.settled(err); err != nil {
-		return nil, fmt.Errorf("batch %d: %w", b.Number, err)
+		return nil, err
 	}
 	return s.sum, nil
 }

@@ -14,6 +14,7 @@ import (
 	"motifd/cmd/motifd/internal/command"
 	"motifd/cmd/motifd/internal/sizing"
 	"motifd/config"
+	"motifd/dyngraph"
 	"motifd/dyngraph/property"
 )
 
@@ -95,13 +96,18 @@ const (
 func (c *sizeCmd) Run(a *app) error {
 	cfg := config.Default()
 	if c.Config != "" {
-		loaded, err := config.Load(config.LoadOptions{File: c.Config, Environ: a.environ, Set: c.Set, GPU: true})
+		loaded, err := config.Load(config.LoadOptions{File: c.Config, Environ: a.environ, Set: c.Set, GPU: true,
+			Elsewhere: true})
 		if err != nil {
 			return command.Refuse(err)
 		}
 		cfg = loaded
 	} else if len(c.Set) > 0 {
 		return command.Refuse(errors.New("--set changes a configuration; name it with -c"))
+	}
+	if c.Edges >= number(dyngraph.NoEdge) {
+		return command.Refuse(fmt.Errorf("--edges: a graph has at most %s edges",
+			command.GroupDigits(fmt.Sprint(dyngraph.NoEdge-1))))
 	}
 	g := c.graph(cfg)
 	threads := uint64(cfg.Engine.Threads)

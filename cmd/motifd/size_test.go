@@ -20,9 +20,9 @@ graph:
     vertices: {"*": {risk: int64}}
 queues: {input_bytes: 1MiB, output_bytes: 2MiB}
 checkpoint: {dir: state}
-input: {file: {path: in.jsonl}}
-output: {file: {path: out.jsonl}}
-`, "in.jsonl": ""})
+input: {file: {path: elsewhere/in.jsonl}}
+output: {file: {path: elsewhere/out.jsonl}}
+`})
 	sized := func(args ...string) (r sizeReport) {
 		t.Helper()
 		args = append([]string{"size", "--edges=2M", "--vertices=100,000", "--json"}, args...)
@@ -50,6 +50,8 @@ output: {file: {path: out.jsonl}}
 	require.EqualValues(t, 1e5*9, part(configured, "properties of vertices"))
 	require.EqualValues(t, 2e6*8, part(configured, "calendar of expiry"))
 	require.Less(t, configured.DeviceBytes, plain.DeviceBytes, "an undirected graph has fewer spans")
+
+	require.Contains(t, motifd(t, dir, "size", "--edges=3G", "--vertices=1M").stderr, "at most 2,147,483,646 edges")
 
 	table := succeed(t, dir, "size", "--edges=46M", "--vertices=4.8M").stdout
 	for _, title := range []string{"memory of the host", "disk of the checkpoint", "memory of each GPU",
