@@ -46,7 +46,8 @@ var advice = []struct {
 	{stream.ErrFenced,
 		"another daemon with the same output topic was started; stop one of them, or give each its own topic"},
 	{stream.ErrOutputNotEmpty,
-		"give the new checkpoint a new output topic, or restore the checkpoint that belongs to this one; " +
+		"give the new checkpoint a new output topic, or restore the checkpoint that belongs to this one, in place of " +
+			"the new directory; " +
 			"output.allow_existing: true goes on behind the records that are there"},
 	{stream.ErrOutputDamaged,
 		"restore the topics, or start once with --reset-progress to go on behind the checkpoint: lost output " +

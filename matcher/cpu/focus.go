@@ -12,7 +12,7 @@ import (
 )
 
 // focus finds the first rows of a view in canonical order. That order cannot be chosen, so a dead end may show many
-// steps behind its reason. A search that takes long pauses therefore: the image of its first open step is searched by
+// steps behind its reason. So a search that takes long pauses, and the image of its first open step is searched by
 // itself, in the space around it, where the next step is the first open one. There a cycle has only candidates from
 // which it can come back to where it began.
 type focus struct {
