@@ -20,7 +20,8 @@ func lockFile(path string) (*os.File, error) {
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			err = stream.ErrLocked
+			err = fmt.Errorf("%w: another motifd has it; stop that one, or set embedded.dir to another directory",
+				stream.ErrLocked)
 		}
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
 	}
