@@ -31,6 +31,10 @@ const (
 	leastFocused  = 1 << 6
 )
 
+// focusedBytes bounds the memory of the spaces around images, of which there may be one for each pattern vertex: each
+// takes 12 bytes a data vertex. Beyond it a search does not pause.
+const focusedBytes = 256 << 20
+
 // find finds the rows of a space in which the steps before step d have one image each, but for the first skip ones. It
 // returns how many there are with those, unless the search is over.
 func (f *focus) find(s *space.Space, d int, skip uint64) (rows uint64) {
@@ -68,7 +72,7 @@ func (f *focus) find(s *space.Space, d int, skip uint64) (rows uint64) {
 
 // search searches a space until it is done, or has an image of the watched step and has made its steps.
 func (f *focus) search(s *space.Space, o *program.CanonicalOrder, roots []dyngraph.VertexID, at *backtrack.Pause) {
-	if at.Step == len(o.Steps) {
+	if at.Step == len(o.Steps) || (at.Step+1)*12*int(f.b.g.IDBound()) > focusedBytes {
 		at.Steps = ^uint64(0)
 	}
 	for begin := *at; ; begin.Steps *= 2 {
