@@ -104,16 +104,16 @@ func (c *CanonicalSearch) FromRoots(o *program.CanonicalOrder, which dyngraph.Wh
 	}
 }
 
-// Pause tells where a search along an order pauses.
+// Pause tells where a search along an order is to pause, and then where it has.
 type Pause struct {
-	Step int               // the step whose images are of interest
-	From dyngraph.VertexID // the least of them that is looked at
-	// Steps is the number of steps after which the search pauses; when it returns, those that it has made.
+	Step int               // an open step: a search that pauses tells its image
+	From dyngraph.VertexID // images before this one are left out
+	// Steps is the number of steps after which the search pauses.
 	Steps uint64
 	// Skip is the number of rows that are known: the first ones that come are left out.
 	Skip uint64
-	// Paused tells that the search has paused, and Bound that Step had an image then: Image. Rows came, Before of them
-	// before that image.
+	// Paused tells that the search has paused, and Bound that Step had an image then: Image. Rows is the number of rows
+	// that came, the first ones included, and Before how many of them came before that image.
 	Paused, Bound bool
 	Image         dyngraph.VertexID
 	Rows, Before  uint64
