@@ -133,11 +133,7 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 		if resp.StatusCode == http.StatusUnauthorized {
 			p.Error += " (--token-file names a file that holds it)"
 		}
-		err := fmt.Errorf("the daemon answered %s: %s", resp.Status, p.Error)
-		if resp.StatusCode == http.StatusBadRequest {
-			return command.Refuse(err)
-		}
-		return err
+		return fmt.Errorf("the daemon answered %s: %s", resp.Status, p.Error)
 	}
 	if err := json.Unmarshal(text, out); err != nil {
 		return fmt.Errorf("the daemon's answer is not as expected: %w", err)
