@@ -118,7 +118,16 @@ func (s *service) run(ctx context.Context) (err error) {
 		s.log.Warn().Str("query", name).
 			Msg("the query is suspended on request, before anything more of it is published")
 	}
-	ends, err := s.ends(store) // before a recovery that may be long
+	backend, err := s.backend() // this and the ends before a recovery that may be long
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if s.core.Load() == nil { // which closes it
+			err = errors.Join(err, backend.Close())
+		}
+	}()
+	ends, err := s.ends(store)
 	if err != nil {
 		return err
 	}
@@ -128,15 +137,15 @@ func (s *service) run(ctx context.Context) (err error) {
 		return err
 	}
 	last = state.Batch + uint64(len(state.Open))
-	engine, err := s.engine(ctx, state, store)
+	engine, err := s.engine(ctx, state, store, backend)
 	if err != nil {
 		return err
 	}
+	s.core.Store(engine)
 	defer closing("the engine", engine.Close)
 	if ctx.Err() != nil { // stopped while the state was read
 		return context.Cause(ctx)
 	}
-	s.core.Store(engine)
 	p, err := s.build(state, store, engine, ends)
 	if err != nil {
 		return err
@@ -209,11 +218,9 @@ func (s *service) recover(ctx context.Context, store *checkpoint.Store) (*stream
 	return state, nil
 }
 
-// engine returns an engine with the stored queries.
-func (s *service) engine(ctx context.Context, state *stream.State, store *checkpoint.Store) (*matcher.Engine, error) {
+// backend opens what searches.
+func (s *service) backend() (backend *timedBackend, err error) {
 	c := &s.cfg.Engine
-	var backend *timedBackend
-	var err error
 	backend, err = newBackend(backendOptions{
 		name: c.Backend, devices: c.Device, deviceMemory: int64(c.DeviceMemory), placement: c.Placement,
 		metrics: s.metrics, log: s.log,
@@ -230,6 +237,12 @@ func (s *service) engine(ctx context.Context, state *stream.State, store *checkp
 			p.NotePhase(phase)
 		}
 	}
+	return backend, nil
+}
+
+// engine returns an engine with the stored queries. The backend is the engine's, unless there is an error.
+func (s *service) engine(ctx context.Context, state *stream.State, store *checkpoint.Store,
+	backend *timedBackend) (*matcher.Engine, error) {
 	e, err := newEngine(state.Graph, backend, matcher.EngineOptions{
 		Upsert: s.cfg.Output.Mode == "upsert", Limits: s.cfg.MatcherLimits(), Decide: store.Decide,
 		Suspend: store.ToSuspend(),
@@ -238,7 +251,7 @@ func (s *service) engine(ctx context.Context, state *stream.State, store *checkp
 		return nil, err
 	}
 	if err := e.Restore(ctx, state.Queries); err != nil {
-		return nil, errors.Join(err, e.Close())
+		return nil, err
 	}
 	return e, nil
 }
