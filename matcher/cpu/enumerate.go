@@ -310,7 +310,7 @@ func (v *viewCut) Begin() (*rowsort.Layout, *rowsort.File) { return v.layout, v.
 // Find implements backtrack.Capped.
 func (v *viewCut) Find(c *backtrack.CanonicalSearch, limit uint64) {
 	if s := v.way.space; s.Rough || s.Bare {
-		c.FromRoots(v.way.canonical(), v.which, limit)
+		c.FromRoots(canonicalIn(s), v.which, limit)
 		return
 	}
 	f := focus{CanonicalSearch: c, b: v.b, which: v.which, limit: limit, stop: v.stop}

@@ -17,7 +17,6 @@ type way struct {
 	order     *program.Order // nil if nothing can match
 	countPlan *count.Plan    // nil when the search enumerates
 	shared    *backtrack.Shared
-	canonical func() *program.CanonicalOrder
 }
 
 // cheapRound is the most entries of the graph that a round of semi-joins may read if it is made before any search: they
@@ -60,7 +59,6 @@ func (b *Backend) wayIn(s *space.Space, c *compiled, want matcher.Want) *way {
 	}
 	symmetric := want == matcher.WantCount || p.Query.Unit == matcher.Subgraphs
 	w.order = program.Compile(p, order, s, &program.ListKeys{Still: true}, symmetric)
-	w.canonical = func() *program.CanonicalOrder { return canonicalIn(s) }
 	w.shared = b.sharedOf(s)
 	w.shared.Jumps = want != matcher.WantCount && !s.Rough // of counts see count
 	return w

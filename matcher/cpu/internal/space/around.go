@@ -12,13 +12,8 @@ import (
 // (maintained arc consistency: Sabin and Freuder, 1994). Pattern vertices that must differ from u are not mapped to v.
 // s has bits of its own. Around returns nil when stop is true, and how many entries of the graph it has read.
 func (s *Space) Around(u int, v dyngraph.VertexID, stop func() bool) (around *Space, read int) {
-	m, _ := makers.Get().(*maker)
-	if m == nil {
-		m = new(maker)
-	}
 	of := s.maker
-	m.Space = &Space{Filter: s.Filter, plan: s.plan, maker: m, vertices: m.list}
-	m.g, m.kinds, m.reads, m.stop, m.neighborsKept.most = of.g, of.kinds, of.reads, stop, of.neighborsKept.most
+	m := newMaker(of.g, s.Filter, s.plan, of.kinds, Limits{Reads: of.reads, Neighbors: of.neighborsKept.most}, stop)
 	m.begin(len(s.bits))
 	m.reach(s, u, v)
 	m.Round = m.round()

@@ -153,13 +153,7 @@ type Limits struct {
 // true.
 func Make(g *dyngraph.Graph, f *candidates.Filter, p *matcher.Plan, of *Signatures, limits Limits,
 	stop func() bool) *Space {
-	m, _ := makers.Get().(*maker)
-	if m == nil {
-		m = new(maker)
-	}
-	m.Space = &Space{Filter: f, plan: p, maker: m, vertices: m.list}
-	m.g, m.kinds, m.reads, m.stop = g, kindsOf(p, f), limits.Reads, stop
-	m.neighborsKept.most = cmp.Or(limits.Neighbors, mostKept)
+	m := newMaker(g, f, p, kindsOf(p, f), limits, stop)
 	if !m.generate(of) {
 		return nil
 	}
@@ -170,6 +164,19 @@ func Make(g *dyngraph.Graph, f *candidates.Filter, p *matcher.Plan, of *Signatur
 		return nil
 	}
 	return m.Space
+}
+
+// newMaker returns a maker of a space, with memory of an earlier one.
+func newMaker(g *dyngraph.Graph, f *candidates.Filter, p *matcher.Plan, kinds []kind, limits Limits,
+	stop func() bool) *maker {
+	m, _ := makers.Get().(*maker)
+	if m == nil {
+		m = new(maker)
+	}
+	m.Space = &Space{Filter: f, plan: p, maker: m, vertices: m.list}
+	m.g, m.kinds, m.reads, m.stop = g, kinds, limits.Reads, stop
+	m.neighborsKept.most = cmp.Or(limits.Neighbors, mostKept)
+	return m
 }
 
 // Release keeps the memory of a space, which must not be used afterwards.
