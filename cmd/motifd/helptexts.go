@@ -122,7 +122,7 @@ var longHelp = kong.Vars{
 	"sample_updates_help": "Update stream whose end is played to estimate what the queries cost, in the formats of " +
 		"--graph.",
 	"set_help":         "Set a field of the configuration; repeatable. It overrides file and environment.",
-	"size_config_help": "Configuration that says what edges have, and the queues.",
+	"size_config_help": "Configuration that says what edges have, and the queues. Its data may be on another machine.",
 	"spill_bytes_help": "Limit on the temporary files of one batch, as 16GiB; 0 is no limit.",
 	"stop_timeout_help": "How long the current batch may take after the first interrupt or SIGTERM before it is " +
 		"abandoned; 0 is no limit",
